@@ -21,12 +21,11 @@ from mcpserver.tooling.arguments import LIST, NUMBER, Arguments, read
 from mcpserver.tooling.tools import MINUTE_MS, ToolAnswer, ToolSpec
 from wire.corpora.timeline import queries
 from wire.corpora.timeline.corpus_config import CorpusFile
-from wire.corpora.timeline.directory import LISTED, list_members
 from wire.corpora.timeline.vocabulary import Frame, Grade, Stance
 from wire.schemas.params import MAX_QUERY
 
 STREAMS: Final = False  # its lists never change
-UNKNOWN: Final = LISTED
+UNKNOWN: Final = queries.LISTED
 INSTRUCTIONS: Final[str] = TEXTS["timeline"]["instructions"]
 
 Words = Annotated[
@@ -187,7 +186,7 @@ async def call_tool(slug: str, _context: Context, params: types.CallToolRequestP
 
 
 usage_name = _BOX.usage_name
-members = list_members
+members = queries.list_members
 
 
 def build(member: CorpusFile | None = None) -> Server[Any]:

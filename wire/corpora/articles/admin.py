@@ -33,7 +33,7 @@ from wire.admin.base import (
 )
 from wire.corpora.articles import indexer, store
 from wire.corpora.articles.models import OWN, Article, ArticleRevision, LicenceKind, Payment, Publisher, Source
-from wire.corpora.common.forms import LinesField
+from wire.corpora.common.forms import LinesField, link_public
 from wire.text.plain_text import REASON, plain_line
 
 SHOWN: Final = 100  # articles of a test; all are counted
@@ -121,11 +121,6 @@ def _list_states(publisher: Publisher) -> str:
     return format_html('<span class="desk">{}</span>', lines('<a href="{}">{}</a> {}', rows))
 
 
-def _link_public(publisher: Publisher) -> str:
-    page = reverse("publisher", args=[publisher.slug])
-    return format_html('<a href="{}" aria-label="Public page of {}">View</a>', page, publisher.name)
-
-
 def _count_column(state: Article.State) -> Callable[[Publisher], str]:
     @admin.display(description="Articles" if state == Article.State.LIVE else state.capitalize(), ordering=f"in_{state}")
     def count_articles(publisher: Publisher) -> str:
@@ -153,7 +148,7 @@ class PublisherAdmin(ModelAdmin[Publisher]):
     last_indexed = column("Last indexed", lambda publisher: moment(publisher.indexed_at) if publisher.indexed_at else "never")
     health = column("Sources", lambda row: lines("{}", [(describe_state(source),) for source in row.sources.all()]) or "none")
     status = column("Status", lambda publisher: marks("removed") if publisher.removed_at else "")
-    public = column("Public page", _link_public)
+    public = column("Public page", lambda publisher: link_public(reverse("publisher", args=[publisher.slug]), publisher))
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Publisher]:
         counts = {f"in_{state}": Count("articles", filter=Q(articles__state=state)) for state in STATES}

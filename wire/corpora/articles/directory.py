@@ -10,7 +10,6 @@ from django.views.decorators.http import require_safe
 from config.errors import NotFound
 from config.http.responses import error_answer
 from wire.corpora.articles.models import MAX_LICENCE, Publisher
-from wire.corpora.common.directory import list_served
 from wire.corpora.common.server_card import answer_card, describe_server
 
 LISTED: Final = f"All publishers are listed at {settings.WIRE_SITE_URL}/.well-known/mcp.json."
@@ -23,22 +22,23 @@ def find_publisher(slug: str, hint: str = LISTED_IN_REST) -> Publisher:
     if publisher is None:
         raise NotFound("There is no publisher of this name.", hint)
     if publisher.removed_at is not None:
-        raise NotFound(f"{publisher.name} was removed on {publisher.removed_at:%Y-%m-%d} and is served no more.", hint)
+        raise _to_removed(publisher, hint)
     return publisher
+
+
+def _to_removed(row: Publisher, hint: str) -> NotFound:
+    return NotFound(f"{row.name} was removed on {row.removed_at:%Y-%m-%d} and is served no more.", hint)
 
 
 def list_members() -> Mapping[str, Publisher | NotFound]:
     """Return publishers by slug, in its order; one that was removed as the error that its addresses answer with."""
-    members: dict[str, Publisher | NotFound] = {}
-    for row in Publisher.objects.defer("consent_note"):
-        removed = row.removed_at and f"{row.name} was removed on {row.removed_at:%Y-%m-%d} and is served no more."
-        members[row.slug] = NotFound(removed, LISTED) if removed else row
-    return members
+    rows = Publisher.objects.defer("consent_note")
+    return {row.slug: _to_removed(row, LISTED) if row.removed_at else row for row in rows}
 
 
 def list_cards() -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
     """Yield for each publisher's server how its card differs from the wire's, and what a list of servers says beside it."""
-    for member in list_served(list_members()):
+    for member in Publisher.objects.live().defer("consent_note"):
         card = f"{settings.WIRE_SITE_URL}/mcp/articles/{member.slug}/server-card"
         yield _card(member), {"server_card": card} | _terms(member)
 

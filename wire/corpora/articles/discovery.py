@@ -49,9 +49,8 @@ class SiteProfile:
 
 
 def explore_site(url: str) -> SiteProfile:
-    """Ask the site politely, a few addresses at most. `url` is its home page, or a feed or a sitemap of it.
-
-    Raises: InvalidArgument when it cannot be asked, does not answer, or belongs to another site.
+    """Ask the site politely, a few addresses at most. `url` is its home page, or a feed or a sitemap of it. Raises: InvalidArgument
+    when it cannot be asked, does not answer, or belongs to another site.
     """
     hosts = HostNotes()
     try:

@@ -1,7 +1,6 @@
 """Publishers' articles in the search over all systems. The wire's own publisher repeats the wire, and is left out."""
 
 from collections import defaultdict
-from collections.abc import Sequence
 from functools import reduce
 from operator import or_
 
@@ -17,7 +16,7 @@ from wire.models import Postings
 from wire.schemas.documents import DocumentHit, DocumentOut, DocumentsOut, build_document
 from wire.text.plain_text import addresses_model
 from wire.text.provenance import timestamp
-from wire.text.query import SOME, Query, Text, forms
+from wire.text.query import SOME, Text, forms
 from wire.text.tokens import tokens
 from wire.text.untrusted_text import quote_lines
 
@@ -44,8 +43,14 @@ def search_documents(query: str, limit: int) -> DocumentsOut:
     # By number alone, as in `queries.search_content`: with the state beside it, SQLite goes through all that are live.
     wanted = reduce(or_, (Q(publisher=pk, number__in=some) for pk, some in numbers.items()), Q(pk=None))
     articles = {(row.publisher_id, row.number): row for row in Article.objects.filter(wanted).defer("markdown")}
-    found = [(articles[key], publisher) for _, _, number, publisher in best if (key := (publisher.pk, number)) in articles]
-    return DocumentsOut(results=[_to_hit(*one) for one in found if _is_hit(one[0], asked)][:limit])
+    results = list[DocumentHit]()
+    for _, _, number, publisher in best:
+        article = articles.get((publisher.pk, number))
+        if article is not None and article.state == Article.State.LIVE:
+            text = Text(tokens(article.title), tokens(article.description))
+            if any(text.holds(form) for form in asked):  # enough of the words of any of these forms of the question
+                results.append(_to_hit(article, publisher))
+    return DocumentsOut(results=results[:limit])
 
 
 def fetch_document(own_id: str) -> DocumentOut:
@@ -69,12 +74,6 @@ def fetch_document(own_id: str) -> DocumentOut:
     hit = _to_hit(article, publisher)
     hit.untrusted_instructions |= addresses_model(text)
     return build_document(hit, body, author=article.author, terms=publisher.terms)
-
-
-def _is_hit(article: Article, asked: Sequence[Query]) -> bool:
-    """Return whether a live article holds enough of the words of any of these forms of a question."""
-    text = Text(tokens(article.title), tokens(article.description))
-    return article.state == Article.State.LIVE and any(text.holds(form) for form in asked)
 
 
 def _to_hit(article: Article, publisher: Publisher) -> DocumentHit:

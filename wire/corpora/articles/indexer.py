@@ -90,10 +90,8 @@ def index(
     how: fetch.Policy | None = None,
 ) -> RunReport:
     """Bring a publisher's articles up to date; `now` is in UTC. `by_hand` asks sources also before they are due again; `stop` ends
-    the run after the batch at hand.
-
-    Raises: Busy while another process indexes this publisher; NotFound when it was removed; InvalidArgument on the sample wire,
-    which takes no real articles, and for a publisher with a public suffix among its hosts.
+    the run after the batch at hand. Raises: Busy while another process indexes this publisher; NotFound when it was removed;
+    InvalidArgument on the sample wire, which takes no real articles, and for a publisher with a public suffix among its hosts.
     """
     started = time.monotonic()
     now = now or timezone.now()
@@ -354,7 +352,7 @@ class _Run:
         for found in chain(extract_all(self._fetch_pages(urls, asked, batch)), [None]):
             if found is not None:
                 key, url = asked.popleft()
-                batch.append((key, url, page_fetch.to_unread(found) if isinstance(found, InvalidArticle) else found))
+                batch.append((key, url, Unread(found.code, str(found)) if isinstance(found, InvalidArticle) else found))
             if found is None or len(batch) >= store.BATCH or time.monotonic() > stored_at + PATIENCE:
                 self._store_pages(batch)
                 batch.clear()
@@ -446,11 +444,11 @@ class _Run:
         return draft if is_to_store else None
 
     def _note_unread(self, article: Article, found: Unread) -> None:
-        if found.is_missing:
+        if found.code in page_fetch.IS_MISSING:
             self.report.counts["missing"] += 1
             self.report.counts["not found page"] += found.code == "not_found_page"
             self.report.counts["gone"] += store.mark_missing(article, self.now)
-        elif not found.is_later:
+        elif found.code not in page_fetch.IS_LATER:
             self.report.counts["failed"] += 1
             store.mark_failed(article, found.message, self.now)
 

@@ -35,9 +35,8 @@ class RefusedItem(Exception):
 
 
 def draft_entry(publisher: Publisher, entry: Entry, now: dt.datetime) -> ArticleDraft:
-    """Draft an item of a feed or a sitemap; `now` is in UTC. It has its text if that is at least MIN_CONTENT characters.
-
-    Raises: RefusedItem.
+    """Draft an item of a feed or a sitemap; `now` is in UTC. It has its text if that is at least MIN_CONTENT characters. Raises:
+    RefusedItem.
     """
     url, key = _expect_own(publisher, entry.url)
     content, markdown = plain_text(entry.content, MIN_CONTENT), None

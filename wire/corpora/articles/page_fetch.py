@@ -4,10 +4,10 @@ import logging
 import math
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import Final, NamedTuple
 
 from django.db import Error, transaction
 from django.utils import timezone
@@ -23,48 +23,27 @@ from wire.corpora.articles.models import OWN, Article, ArticleAlias, Publisher
 from wire.corpora.articles.normalize import RefusedItem, draft_page, is_front
 from wire.corpora.articles.url_keys import canonical_key, list_twins
 from wire.ingest import feed_entries
+from wire.text.lexicons import load
 
 SECONDS: Final = 10.0  # for a page in all: turn, name, robots.txt, redirects, body and reading
 AT_ONCE: Final = 3  # callers of one process that wait for pages; the other thread is for those who ask for what is stored
 OF_ONE: Final = 2  # of them for pages of one publisher, so that a slow one does not hold up the others
 UNKNOWN: Final = "search-content and list-recent find addresses."
 LATER: Final = f"Ask again later, or take another article: {UNKNOWN}"
-_MISSING: Final = {"http_404", "gone"}
-_LATER: Final = {"not_yet", "http_429"}  # they say nothing of the page
-_WORDS: Final = {
-    "http_404": "There is no page at this address (404).",
-    "gone": "The publisher removed the page for good (410).",
-    "http_401": "The publisher's server asks for a login (401).",
-    "http_402": "The publisher's server asks for payment (402) before it gives the page.",
-    "http_403": "The publisher's server refuses to give us the page (403).",
-    "http_429": "The publisher's server asks for fewer requests (429).",
-    **dict.fromkeys(("too_large", "too_large_inflated"), "The page is larger than 5 MB and was not read."),
-    **dict.fromkeys(("too_slow", "timeout"), "The publisher's server did not send the page in time."),
-    "private_address": "The address leads into a private network; it was not asked.",
-    "not_yet": "The publisher's server is left alone for some minutes, as it asked or because it failed several times.",
-    "robots": "The publisher's robots.txt forbids the page to us, or could not be read.",
-    "redirect_loop": "The address redirects in a circle, or too often.",
-    "bad_redirect": "The address redirects to where nobody can follow.",
-    "dns": "The publisher's server was not found.",
-    "connect": "The publisher's server accepts no connection.",
-    "broken_answer": "The publisher's server broke off before its answer was complete.",
-}
+# Codes of `Unread`: the server, or the page itself, says that there is no such page; the server wants to be left alone, whatever
+# page is asked.
+IS_MISSING: Final = frozenset({"http_404", "gone", "not_found_page"})
+IS_LATER: Final = frozenset({"not_yet", "http_429"})
+_SENTENCES: Final[Mapping[str, str]] = load("page_failures")["sentences"]
 
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class Unread:
-    """The reason why there is no article, in a sentence. `code` is stable.
-
-    `is_missing`: the server, or the page itself, says that there is no such page. `is_later`: the server wants to be left alone,
-    whatever page is asked.
-    """
+class Unread(NamedTuple):
+    """The reason why there is no article, in a sentence. `code` is stable."""
 
     code: str
     message: str
-    is_missing: bool = False
-    is_later: bool = False
 
 
 def policy() -> fetch.Policy:
@@ -79,17 +58,12 @@ def ask(publisher: Publisher, key: int, url: str) -> fetch.Ask:
 def unread(outcome: fetch.Unchanged | fetch.Failed) -> Unread:
     """Return why a page could not be fetched."""
     if isinstance(outcome, fetch.Unchanged):  # which no page was asked for
-        return Unread("broken_answer", _WORDS["broken_answer"])
+        return Unread("broken_answer", _SENTENCES["broken_answer"])
     code = outcome.code
-    message = _WORDS.get(code, outcome.message)
-    if code.startswith("http_") and code not in _WORDS:
+    message = _SENTENCES.get(code, outcome.message)
+    if code.startswith("http_") and code not in _SENTENCES:
         message = f"The publisher's server answers {code.removeprefix('http_')} instead of the page."
-    return Unread(code, message, code in _MISSING, code in _LATER)
-
-
-def to_unread(error: InvalidArticle) -> Unread:
-    """Return why a page that came is no article; one that says that it does not exist counts as missing, whatever its status."""
-    return Unread(error.code, str(error), is_missing=error.code == "not_found_page")
+    return Unread(code, message)
 
 
 @dataclass(slots=True)
@@ -107,10 +81,9 @@ _callers: Final = threading.BoundedSemaphore(AT_ONCE)
 
 
 def article_at(publisher: Publisher, url: str, seconds: float = SECONDS, how: fetch.Policy | None = None) -> Article:
-    """Return the article of an address. If its text is not stored, its page is read within `seconds`, and stored.
-
-    Raises: InvalidArgument for an address that is not the publisher's; NotFound for a removed article and what is none;
-    UpstreamFailed when its page cannot be read.
+    """Return the article of an address. If its text is not stored, its page is read within `seconds`, and stored. Raises:
+    InvalidArgument for an address that is not the publisher's; NotFound for a removed article and what is none; UpstreamFailed when
+    its page cannot be read.
     """
     article = known_at(publisher, url)
     if article is not None and article.is_read:
@@ -133,9 +106,8 @@ def article_at(publisher: Publisher, url: str, seconds: float = SECONDS, how: fe
 
 
 def known_at(publisher: Publisher, url: str) -> Article | None:
-    """Return the article of an address, as far as it is stored; None where its page would have to be asked.
-
-    Raises: InvalidArgument for an address that is not the publisher's; NotFound for a removed article and what cannot be one.
+    """Return the article of an address, as far as it is stored; None where its page would have to be asked. Raises: InvalidArgument
+    for an address that is not the publisher's; NotFound for a removed article and what cannot be one.
     """
     if not publisher.has_address(url):
         domains = ", ".join(publisher.domains)
@@ -205,13 +177,13 @@ def _read_page(
         draft = draft_page(publisher, outcome.url, page.entry, page.markdown, known, timezone.now())
         return store.settle_address(publisher, known, draft, outcome.url)
     except InvalidArticle as error:
-        raise _explain(to_unread(error)) from error
+        raise _explain(Unread(error.code, str(error))) from error
     except RefusedItem as error:
         raise UpstreamFailed("The page is none that is indexed.", LATER) from error
 
 
 def _explain(reason: Unread) -> NotFound | UpstreamFailed:
-    return NotFound(reason.message, UNKNOWN) if reason.is_missing else UpstreamFailed(reason.message, LATER)
+    return NotFound(reason.message, UNKNOWN) if reason.code in IS_MISSING else UpstreamFailed(reason.message, LATER)
 
 
 def _store_page(publisher: Publisher, key: str, draft: store.ArticleDraft) -> Article:

@@ -58,60 +58,55 @@ class Settlement:
         return {"success": True, "transaction": self.transaction, "network": self.network}
 
 
-class Facilitator:
-    """The service at `/verify` and `/settle` below an address. Raises: UpstreamFailed when it does not answer yes or no."""
+def verify(payment: Mapping[str, Any], terms: Price) -> None:
+    """Raises: InvalidPayment, if the payment cannot be taken; UpstreamFailed."""
+    if not (found := _ask_facilitator("verify", payment, terms, "isValid"))["isValid"]:
+        raise InvalidPayment(f"The payment is not valid: {_reason(found, 'invalidReason')}.")
 
-    def __init__(self, address: str) -> None:
-        self._address = address
 
-    def verify(self, payment: Mapping[str, Any], terms: Price) -> None:
-        """Raises: InvalidPayment, if the payment cannot be taken."""
-        if not (found := self._ask("verify", payment, terms, "isValid"))["isValid"]:
-            raise InvalidPayment(f"The payment is not valid: {_reason(found, 'invalidReason')}.")
-
-    def settle(self, payment: Mapping[str, Any], terms: Price) -> Settlement | str:
-        """Return the settlement, or why there is none. The same payment twice is settled once."""
-        found = self._ask("settle", payment, terms, "success")
-        named = str(found.get("transaction") or "")
-        if found["success"]:
-            return Settlement(named[:200], str(found.get("network") or terms["network"])[:100])
-        reason = _reason(found, "errorReason")
-        if named:  # it was sent to the network, and only nobody waited for its end
-            log.warning("The facilitator could not settle a payment (%s), and names transaction %s.", reason, named[:200])
-            raise UpstreamFailed(
-                f"The payment may have been made, as transaction {named[:200]}, but is not confirmed: {reason}.",
-                "Send the same payment again in a minute, for the same article: it is not charged twice.",
-            )
-        return reason
-
-    def _ask(self, what: str, payment: Mapping[str, Any], terms: Price, verdict: str) -> Mapping[str, Any]:
-        import httpcore2  # takes longer to load than all the rest of this module, and few installations take payments
-
-        url, body = f"{self._address}/{what}", {"x402Version": VERSION, "paymentPayload": payment, "paymentRequirements": terms}
-        times = {"timeout": dict.fromkeys(("connect", "read", "write", "pool"), PATIENCE)}
-        ends = time.monotonic() + DEADLINE
-        content = bytearray()
-        try:
-            with httpcore2.stream("POST", url, headers=_JSON, content=orjson.dumps(body), extensions=times) as answer:
-                for piece in answer.iter_stream():
-                    content += piece
-                    if len(content) > MAX_ANSWER or time.monotonic() > ends:
-                        raise self._no_answer(what, "its answer is too long, or comes too slowly")
-            found = orjson.loads(content)
-        except (httpcore2.TimeoutException, httpcore2.NetworkError, httpcore2.ProtocolError, OSError, ValueError) as error:
-            raise self._no_answer(what, str(error)) from error
-        if answer.status >= 500 or not isinstance(found, dict) or not isinstance(found.get(verdict), bool):
-            raise self._no_answer(what, f"status {answer.status}, and no {verdict} that is true or false")
-        return found
-
-    @staticmethod
-    def _no_answer(what: str, why: str) -> UpstreamFailed:
-        """After /settle the money may have moved."""
-        log.warning("The facilitator did not answer /%s: %s", what, why)
-        return UpstreamFailed(
-            "The service that takes payments does not answer.",
-            "Send the same payment again in a minute, for the same article: what was paid already is not charged twice.",
+def settle(payment: Mapping[str, Any], terms: Price) -> Settlement | str:
+    """Return the settlement, or why there is none. The same payment twice is settled once. Raises: UpstreamFailed."""
+    found = _ask_facilitator("settle", payment, terms, "success")
+    named = str(found.get("transaction") or "")
+    if found["success"]:
+        return Settlement(named[:200], str(found.get("network") or terms["network"])[:100])
+    reason = _reason(found, "errorReason")
+    if named:  # it was sent to the network, and only nobody waited for its end
+        log.warning("The facilitator could not settle a payment (%s), and names transaction %s.", reason, named[:200])
+        raise UpstreamFailed(
+            f"The payment may have been made, as transaction {named[:200]}, but is not confirmed: {reason}.",
+            "Send the same payment again in a minute, for the same article: it is not charged twice.",
         )
+    return reason
+
+
+def _ask_facilitator(what: str, payment: Mapping[str, Any], terms: Price, verdict: str) -> Mapping[str, Any]:
+    """Ask the service at `/verify` and `/settle` below its address. Raises: UpstreamFailed when it does not answer yes or no."""
+    import httpcore2  # takes longer to load than all the rest of this module, and few installations take payments
+
+    url = f"{settings.WIRE_X402_FACILITATOR}/{what}"
+    body = {"x402Version": VERSION, "paymentPayload": payment, "paymentRequirements": terms}
+    times = {"timeout": dict.fromkeys(("connect", "read", "write", "pool"), PATIENCE)}
+    ends = time.monotonic() + DEADLINE
+    content = bytearray()
+    try:
+        with httpcore2.stream("POST", url, headers=_JSON, content=orjson.dumps(body), extensions=times) as answer:
+            for piece in answer.iter_stream():
+                content += piece
+                if len(content) > MAX_ANSWER or time.monotonic() > ends:
+                    raise ValueError("its answer is too long, or comes too slowly")
+        found = orjson.loads(content)
+        if answer.status < 500 and isinstance(found, dict) and isinstance(found.get(verdict), bool):
+            return found
+        why = f"status {answer.status}, and no {verdict} that is true or false"
+    except (httpcore2.TimeoutException, httpcore2.NetworkError, httpcore2.ProtocolError, OSError, ValueError) as error:
+        why = str(error)
+    log.warning("The facilitator did not answer /%s: %s", what, why)
+    raise UpstreamFailed(
+        "The service that takes payments does not answer.",
+        # After /settle the money may have moved.
+        "Send the same payment again in a minute, for the same article: what was paid already is not charged twice.",
+    )
 
 
 def buy(publisher: Publisher, url: str, payment: object, give: Callable[[], T]) -> tuple[T, Settlement]:
@@ -135,7 +130,7 @@ def buy(publisher: Publisher, url: str, payment: object, give: Callable[[], T]) 
 
 def _buy(publisher: Publisher, url: str, offered: Authorization, give: Callable[[], T]) -> tuple[T, Settlement]:
     """Raises: InvalidPayment, and as `buy`."""
-    facilitator, key = Facilitator(settings.WIRE_X402_FACILITATOR), canonical_key(url)
+    key = canonical_key(url)
     row = _expect_unused(publisher, key, offered)
     if row is not None and row.settled_at is not None:
         if not _is_recent(row):
@@ -150,7 +145,7 @@ def _buy(publisher: Publisher, url: str, offered: Authorization, give: Callable[
             message = "Other payments are being checked at this moment; this one was not."
             raise UpstreamFailed(message, "Send it again in 10 seconds.")
         try:
-            facilitator.verify(offered.payment, terms)
+            verify(offered.payment, terms)
         finally:
             _checks.release()
     mine = routing.write(lambda: _take(publisher, key, offered, terms))
@@ -165,7 +160,7 @@ def _buy(publisher: Publisher, url: str, offered: Authorization, give: Callable[
     is_first = mine.settling_at is None
     if not routing.write(lambda: _begin_settling(mine)):
         raise InvalidPayment(BUSY)
-    settled = facilitator.settle(offered.payment, terms)  # if it does not answer, the row stays: sent again, it is settled
+    settled = settle(offered.payment, terms)  # if it does not answer, the row stays: sent again, it is settled
     if isinstance(settled, str):
         why = f"The payment could not be settled: {settled}."
         if is_first:

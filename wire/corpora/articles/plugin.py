@@ -13,7 +13,7 @@ from config.database.threads import in_thread
 from config.errors import Unavailable
 from config.http import memory_cache
 from config.plugins import MenuItem, Plugin
-from wire.corpora.articles import api, directory, documents, pages, rights_files
+from wire.corpora.articles import api, directory, documents, pages
 from wire.corpora.articles.models import Publisher
 from wire.corpora.common.page_patterns import match_pages
 
@@ -68,9 +68,9 @@ PLUGIN = Plugin(
         path("articles/<str:slug>", pages.publisher, name="publisher"),
         path("articles/<str:slug>/asked", pages.asked_page, name="publisher-asked"),
         path("articles/<str:slug>/asked.csv", pages.asked_csv, name="publisher-asked-csv"),
-        path("articles/<str:slug>/llms.txt", rights_files.llms_txt, name="publisher-llms"),
-        path("articles/<str:slug>/ai.txt", rights_files.ai_txt, name="publisher-ai"),
-        path("articles/<str:slug>/license.xml", rights_files.license_xml, name="publisher-license"),
+        path("articles/<str:slug>/llms.txt", pages.llms_txt, name="publisher-llms"),
+        path("articles/<str:slug>/ai.txt", pages.ai_txt, name="publisher-ai"),
+        path("articles/<str:slug>/license.xml", pages.license_xml, name="publisher-license"),
         path("sitemap-articles.xml", pages.sitemap, name="sitemap-articles"),
         path("mcp/articles/<str:slug>/server-card", directory.server_card, name="publisher-server-card"),
     ],

@@ -72,11 +72,9 @@ def buy_article(
     slug: str, url: str, form: rendering.Format = "markdown", max_chars: int = WHOLE, offset: int = 0, paying: object = None
 ) -> tuple[ArticleOut, payment.Settlement | None]:
     """Return an article by its address: as it was indexed, else its page is read now. Where it costs something, `paying` is the
-    x402 payment, and its settlement comes back.
-
-    Raises: NotFound for a removed article (a tombstone) and what is no article; InvalidArgument for an address that is not the
-    publisher's; PaymentRequired where it costs something and this payment is none; UpstreamFailed when its page cannot be read, or
-    nobody can check the payment.
+    x402 payment, and its settlement comes back. Raises: NotFound for a removed article (a tombstone) and what is no article;
+    InvalidArgument for an address that is not the publisher's; PaymentRequired where it costs something and this payment is none;
+    UpstreamFailed when its page cannot be read, or nobody can check the payment.
     """
     publisher = find_publisher(slug)
 

@@ -31,9 +31,8 @@ def is_sample(publisher: Publisher) -> bool:
 
 
 def create_almanac() -> Publisher:
-    """Return the almanac's row, created if it is not there. One that was removed stays so.
-
-    Raises: InvalidArgument on a wire of real news.
+    """Return the almanac's row, created if it is not there. One that was removed stays so. Raises: InvalidArgument on a wire of
+    real news.
     """
     facts = {
         **{"name": NAME, "homepage": f"{SITE}/", "domains": [urlsplit(SITE).netloc], "left_out": ["/editors/"]},

@@ -214,9 +214,8 @@ def leave_out(publisher: Publisher) -> int:
 
 
 def remove(publisher: Publisher, now: dt.datetime) -> int:
-    """Delete a publisher's articles, sources and counts, keep its row as a tombstone; return the number of articles.
-
-    Raises: InvalidArgument for the wire's own, which every installation has; NotFound for one that was removed before.
+    """Delete a publisher's articles, sources and counts, keep its row as a tombstone; return the number of articles. Raises:
+    InvalidArgument for the wire's own, which every installation has; NotFound for one that was removed before.
     """
     if publisher.slug == OWN:
         raise InvalidArgument("The wire's own content cannot be removed.", "It belongs to every installation.")

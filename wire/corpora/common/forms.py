@@ -1,9 +1,10 @@
-"""Fields of the desk's forms."""
+"""Fields of the desk's forms, and what its lists have in common."""
 
 from typing import Any
 
 import orjson
 from django import forms
+from django.utils.html import format_html
 from unfold.widgets import UnfoldAdminTextareaWidget
 
 
@@ -37,3 +38,7 @@ class JsonField(forms.CharField):
             return orjson.loads(value) if str(value or "").strip() else None
         except ValueError as error:
             raise forms.ValidationError(f"This is not JSON: {error}.") from error
+
+
+def link_public(address: str, row: object) -> str:
+    return format_html('<a href="{}" aria-label="Public page of {}">View</a>', address, row)

@@ -29,11 +29,6 @@ def describe_server(name: str, title: str, description: str, website: str, url: 
 
 
 def answer_card(own: dict[str, Any]) -> HttpResponse:
-    return answer_openly(read_wire_card() | own)
-
-
-def answer_openly(value: Any) -> HttpResponse:
-    """Answer JSON that any site's script may read."""
-    response = json_answer(value, BRIEFLY)
-    response["Access-Control-Allow-Origin"] = "*"
+    response = json_answer(read_wire_card() | own, BRIEFLY)
+    response["Access-Control-Allow-Origin"] = "*"  # any site's script may read it
     return response

@@ -13,10 +13,11 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.html import format_html, format_html_join
+from django.utils.html import format_html_join
 from unfold.widgets import UnfoldAdminFileFieldWidget, UnfoldAdminSelectWidget
 
-from wire.admin.base import ModelAdmin, ReadOnly, action, count, marks, moment, never, remember
+from wire.admin.base import ModelAdmin, ReadOnly, action, column, count, marks, moment, never, remember
+from wire.corpora.common.forms import link_public
 from wire.corpora.factchecks import api_keys, file_formats, load_jobs, store
 from wire.corpora.factchecks.file_formats import Unreadable
 from wire.corpora.factchecks.languages import CODES
@@ -63,6 +64,7 @@ class ClaimAdmin(ModelAdmin[Claim]):
     )
     show_full_result_count = False
     has_add_permission = has_delete_permission = never
+    public = column("Public page", lambda claim: link_public(permalink(claim), claim))
 
     @admin.display(description="")
     def mark(self, claim: Claim) -> str:
@@ -70,16 +72,10 @@ class ClaimAdmin(ModelAdmin[Claim]):
             return marks("withdrawn")
         return marks("superseded") if claim.superseded_by else marks("internal") if claim.internal else ""
 
-    @admin.display(description="Public page")
-    def public(self, claim: Claim) -> str:
-        return format_html('<a href="{}" aria-label="Public page of {}">View</a>', permalink(claim), claim.title)
-
     @admin.display(description="Earlier versions")
     def earlier(self, claim: Claim) -> str:
-        rows = [
-            (moment(one.until), one.fields["rating_label"] or "not rated", one.fields["synopsis"])
-            for one in claim.revisions.order_by("-revision")[:20]
-        ]
+        revisions = claim.revisions.order_by("-revision")[:20]
+        rows = [(moment(one.until), one.fields["rating_label"] or "not rated", one.fields["synopsis"]) for one in revisions]
         return format_html_join("", "<p>Until {}: {} · {}</p>", rows) or "None."
 
     def save_model(self, request: HttpRequest, obj: Claim, form: Any, change: bool) -> None:  # noqa: ARG002
@@ -102,6 +98,7 @@ class RatingNameAdmin(ModelAdmin[RatingName]):
     search_fields = ("label",)
     fields = ("label", "rating")
     readonly_fields = ("label",)
+    claims = column("Claims", lambda name: int(name.claims), "claims")
     has_add_permission = has_delete_permission = never
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[RatingName]:  # noqa: ARG002
@@ -112,10 +109,6 @@ class RatingNameAdmin(ModelAdmin[RatingName]):
 
     def get_ordering(self, request: HttpRequest) -> tuple[str, ...]:  # noqa: ARG002
         return ("-claims", "key")
-
-    @admin.display(description="Claims", ordering="claims")
-    def claims(self, name: Any) -> int:
-        return int(name.claims)
 
     def save_model(self, request: HttpRequest, obj: RatingName, form: Any, change: bool) -> None:
         obj.is_edited = True
@@ -151,10 +144,7 @@ class LoadJobAdmin(ReadOnly):
     exclude = ("fingerprint", "cancel_requested")
     actions = ("cancel",)
     actions_list = ("upload",)
-
-    @admin.display(description="Started")
-    def start(self, job: LoadJob) -> str:
-        return moment(job.created_at)
+    start = column("Started", lambda job: moment(job.created_at))
 
     @admin.action(description="Cancel after the batch at hand", permissions=["upload"])
     def cancel(self, request: HttpRequest, queryset: QuerySet[LoadJob]) -> None:

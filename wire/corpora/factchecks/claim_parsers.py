@@ -36,6 +36,7 @@ MAX_NAME: Final = 200  # characters of a column's name
 MAX_PARTS: Final = 100_000  # of a JSON-LD document
 MAX_DEPTH: Final = 8
 _HOLDING_REVIEWS: Final = ("@graph", "dataFeedElement", "item", "itemListElement", "mainEntity", "review", "reviews", "hasPart")
+NOT_STORED: Final = frozenset({"rating_hint", "remark", "is_dump"})  # fields of a draft
 _NOT_TEXT: Final = re.compile(r"[\x00\ud800-\udfff]")
 
 
@@ -249,9 +250,8 @@ def parse_item(item: Entry, language: str) -> ClaimDraft:
 
 def find_reviews(value: Any) -> list[Mapping[str, Any]]:
     """Return every ClaimReview in a JSON-LD document: one, a list, an @graph, the Data Commons feed's `dataFeedElement` and `item`;
-    with short names of fields, and with the nodes of the document in the place of references to their @id.
-
-    Raises: RefusedClaim, where too much is to be looked through.
+    with short names of fields, and with the nodes of the document in the place of references to their @id. Raises: RefusedClaim,
+    where too much is to be looked through.
     """
     waiting, seen, found, nodes = [(value, 0)], 0, list[Mapping[str, Any]](), dict[str, Mapping[str, Any]]()
     while waiting:
@@ -260,7 +260,8 @@ def find_reviews(value: Any) -> list[Mapping[str, Any]]:
         if isinstance(value, Mapping):
             if isinstance(own := value.get("@id"), str) and len(value) > 1:
                 nodes.setdefault(own, value)
-            if _is_review(value):
+            kinds = [_short_name(kind) for kind in _many(value.get("@type")) if isinstance(kind, str)]
+            if "claimReviewed" in value or "ClaimReview" in kinds:
                 found.append(value)
                 continue
             parts = [value[name] for name in _HOLDING_REVIEWS if name in value]
@@ -270,11 +271,6 @@ def find_reviews(value: Any) -> list[Mapping[str, Any]]:
         if depth < MAX_DEPTH:
             waiting += [(part, depth + 1) for part in reversed(parts) if isinstance(part, list | Mapping)]
     return [_resolve(review, nodes) for review in found]
-
-
-def _is_review(value: Mapping[str, Any]) -> bool:
-    kinds = value.get("@type")
-    return "claimReviewed" in value or any(_short_name(kind) == "ClaimReview" for kind in _many(kinds) if isinstance(kind, str))
 
 
 def _short_name(name: str) -> str:

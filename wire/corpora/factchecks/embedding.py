@@ -105,12 +105,7 @@ _endpoint = lru_cache(maxsize=8)(Endpoint)
 def get_model() -> Embedder | None:
     """Return the model that is to be used; None without one."""
     if settings.FACTCHECKS_EMBEDDING_URL:
-        return _endpoint(
-            settings.FACTCHECKS_EMBEDDING_URL,
-            settings.FACTCHECKS_EMBEDDING_MODEL,
-            settings.FACTCHECKS_EMBEDDING_KEY,
-            settings.FACTCHECKS_EMBEDDING_DIMENSIONS,
-        )
+        return _endpoint(*(getattr(settings, f"FACTCHECKS_EMBEDDING_{name}") for name in ("URL", "MODEL", "KEY", "DIMENSIONS")))
     if settings.FACTCHECKS_EMBEDDING == "hashed":
         return Hashed()
     return packaged() if settings.FACTCHECKS_EMBEDDING == "package" else None
@@ -138,7 +133,10 @@ def fill(seconds: float | None = None, progress: Callable[[int], None] = lambda 
     while model and (until is None or time.monotonic() < until):
         claims = list(list_missing(model.name).newest_first()[:BATCH])
         if not claims:
-            _switch_to(model)
+            with transaction.atomic():
+                if FactcheckState.lock().model != model.name:  # the vectors of other models are no longer needed
+                    ClaimVector.objects.exclude(model=model.name).delete()
+                    FactcheckState.objects.filter(pk=1).update(model=model.name, vectors_dropped=F("vectors_dropped") + 1)
             break
         parts = [(claim, part, chunk.plain) for claim in claims for part, chunk in enumerate(claim.chunks())]
         vectors = model.embed([text for _, _, text in parts])
@@ -156,13 +154,3 @@ def fill(seconds: float | None = None, progress: Callable[[int], None] = lambda 
         made += len(claims)
         progress(made)
     return made
-
-
-def _switch_to(model: Embedder) -> None:
-    """Search by this model's vectors from now on; those of others are no longer needed."""
-    with transaction.atomic():
-        state = FactcheckState.lock()
-        if state.model == model.name:
-            return
-        ClaimVector.objects.exclude(model=model.name).delete()
-        FactcheckState.objects.filter(pk=1).update(model=model.name, vectors_dropped=F("vectors_dropped") + 1)

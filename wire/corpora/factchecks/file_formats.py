@@ -78,7 +78,6 @@ def fingerprint(file: Path, language: str) -> str:
 
 def read_entries(file: Path, language: str, most_bytes: int | None = None) -> Iterator[Entry]:
     """Yield the claims of a file, in its order. The same file gives the same entries. `most_bytes` bounds what a packed file holds.
-
     Raises: Unreadable.
     """
     read = refused = 0
@@ -106,7 +105,12 @@ def _open_text(file: Path, most_bytes: int | None) -> IO[str]:
         if most_bytes is not None and len(raw.read(most_bytes + 1)) > most_bytes:
             raise Unreadable("the file holds more than may be uploaded; manage.py loadfactchecks takes files of any size")
         raw.seek(0)
-        is_utf_8 = _is_utf_8(raw)
+        is_utf_8 = True
+        try:
+            for _ in codecs.iterdecode(iter(partial(raw.read, PIECE), b""), "utf-8"):
+                pass
+        except UnicodeDecodeError:
+            is_utf_8 = False
         raw.seek(0)
         if not is_utf_8:
             whole = raw.read(MAX_WHOLE + 1)
@@ -120,22 +124,15 @@ def _open_text(file: Path, most_bytes: int | None) -> IO[str]:
     return io.TextIOWrapper(raw, encoding="utf-8-sig", newline="")
 
 
-def _is_utf_8(raw: IO[bytes]) -> bool:
-    try:
-        for _ in codecs.iterdecode(iter(partial(raw.read, PIECE), b""), "utf-8"):
-            pass
-    except UnicodeDecodeError:
-        return False
-    return True
-
-
 def _read_entries(name: str, text: IO[str], language: str) -> Iterator[Entry]:
     if name.endswith(TABLES):
         return _read_table(text, language)
     if name.endswith(FEEDS):
         return _read_feed(_read_whole(text), language)
     if name.endswith(PAGES):
-        return _read_page(_read_whole(text), language)
+        parse_review = partial(_try_parse, claim_parsers.parse_claim_review)
+        found = find_page_reviews(_read_whole(text))
+        return (one if isinstance(one, RefusedClaim) else parse_review(one, one, language) for one in found)
     return _read_json(text, language)
 
 
@@ -192,14 +189,6 @@ def _read_feed(document: str, language: str) -> Iterator[Entry]:
         raise Unreadable(f"no feed: {error}") from error
     for item in parsed.entries:
         yield _try_parse(claim_parsers.parse_item, {"url": item.url}, item, language)
-
-
-def _read_page(page: str, language: str) -> Iterator[Entry]:
-    for review in find_page_reviews(page):
-        if isinstance(review, RefusedClaim):
-            yield review
-        else:
-            yield _try_parse(claim_parsers.parse_claim_review, review, review, language)
 
 
 def find_page_reviews(page: str, address: str = "") -> Iterator[Mapping[str, Any] | RefusedClaim]:

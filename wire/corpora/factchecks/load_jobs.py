@@ -93,9 +93,10 @@ def _store_batch(job: LoadJob, batch: Sequence[Entry]) -> None:
     messages = [f"Entry {job.processed + place + 1}: {why}"[:500] for place, why in told]
     job.messages = [*job.messages, *messages][:MOST_MESSAGES]
     job.errors, job.processed, job.beat_at = job.errors + len(stored.refused), job.processed + len(batch), now
-    for name in ("created", "updated", "skipped"):
+    counted = ("created", "updated", "skipped")
+    for name in counted:
         setattr(job, name, getattr(job, name) + getattr(stored, name))
-    job.save(update_fields=["processed", "created", "updated", "skipped", "errors", "messages", "beat_at"])
+    job.save(update_fields=["processed", *counted, "errors", "messages", "beat_at"])
 
 
 def _end(job: LoadJob, status: LoadJob.Status) -> None:

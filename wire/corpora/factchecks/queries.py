@@ -61,7 +61,7 @@ def search(
         rank, tie, number = cursors.read(cursor, 3)
         behind = [hit for hit in behind if (-hit.rank, hit.tie, hit.number) > (-rank, tie, number)]
     page = behind[:limit]
-    claims = {claim.number: claim for claim in Claim.objects.filter(number__in=[hit.number for hit in page])}
+    claims = Claim.objects.in_bulk([hit.number for hit in page], field_name="number")
     names = read_ratings()
     shown = [(hit.number, claim) for hit in page if (claim := claims.get(hit.number)) is not None and claim.is_live]
     return schemas.FoundClaimsOut(
@@ -70,13 +70,7 @@ def search(
         language_detected=question.is_detected,
         total=len(result.hits),
         claims=[
-            serializers.to_hit(
-                claim,
-                names,
-                round(float(result.words[number]), 4),
-                result.meaning.get(number),
-                serializers.best_part(claim, question),
-            )
+            serializers.to_hit(claim, names, round(float(result.words[number]), 4), result.meaning.get(number), question)
             for number, claim in shown
         ],
         next_cursor=cursors.write(*page[-1]) if len(behind) > limit and page else None,
@@ -96,8 +90,7 @@ def _find_labels(given: str) -> list[str]:
 
 def get_claim(given: str) -> schemas.ClaimOut:
     """Return a fact-check by its id or short id, also a withdrawn or superseded one, which says so. Raises: NotFound."""
-    claim = _find_claim(given)
-    return serializers.to_claim(claim, read_ratings())
+    return serializers.to_claim(_find_claim(given), read_ratings())
 
 
 def list_revisions(given: str, before: int | None = None) -> schemas.ClaimRevisionsOut:
@@ -182,21 +175,19 @@ def _behind(moment: int, number: int) -> Q:
 
 def list_categories() -> schemas.ClaimCategoriesOut:
     # Among equals the one that came first: by name, German and English names of the same categories would not agree.
-    counted = ClaimCategory.objects.values("name").annotate(count=Count("pk"), first=Min("pk")).order_by("-count", "first")
-    return schemas.ClaimCategoriesOut(
-        categories=[schemas.ClaimCategoryOut(category=row["name"], count=row["count"]) for row in counted]
-    )
+    counted = ClaimCategory.objects.values_list("name").annotate(count=Count("pk"), first=Min("pk")).order_by("-count", "first")
+    found = [schemas.ClaimCategoryOut(category=name, count=count) for name, count, _ in counted]
+    return schemas.ClaimCategoriesOut(categories=found)
 
 
 def list_rating_labels() -> schemas.RatingLabelsOut:
     rows = Claim.objects.live().exclude(rating_label="").values_list("rating_label").annotate(count=Count("pk"))
     names = read_ratings()
-    return schemas.RatingLabelsOut(
-        rating_labels=[
-            schemas.RatingLabelOut(rating_label=label, rating=serializers.rating(label, names) or Rating.UNKNOWN, count=count)
-            for label, count in rows.order_by("-count", "rating_label")
-        ]
-    )
+    found = [
+        schemas.RatingLabelOut(rating_label=label, rating=serializers.rating(label, names) or Rating.UNKNOWN, count=count)
+        for label, count in rows.order_by("-count", "rating_label")
+    ]
+    return schemas.RatingLabelsOut(rating_labels=found)
 
 
 def stats() -> schemas.FactcheckStatsOut:

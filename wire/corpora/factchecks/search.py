@@ -55,18 +55,12 @@ class Filters:
 Meant = tuple[Vectors, VectorStore]  # the vector half: what the question means, and where vectors are searched
 
 
-@dataclass(frozen=True, slots=True)
-class WordScores:
+class WordScores(NamedTuple):
     """By number: scores by words, and whether a claim passes every filter. `reach` is what a claim that says all words scores."""
 
     scores: Scores
     allowed: NDArray[np.bool_]
     reach: float
-
-    @property
-    def shares(self) -> Scores:
-        """Scores as shares of the best."""
-        return self.scores / max(float(self.scores.max(initial=0.0)), 1e-9)
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +154,7 @@ def by_words(asked: Question, state: FactcheckState, filters: Filters, *, none: 
 
 def rank_claims(words: WordScores, meant: Meant | None) -> ClaimRanking:
     """Rank the claims. Without `meant` words decide alone; with neither nothing is found."""
-    shares, allowed = words.shares, words.allowed
+    shares, allowed = words.scores / max(float(words.scores.max(initial=0.0)), 1e-9), words.allowed  # of the best score
     if meant is None:
         return ClaimRanking(_sort_hits(np.flatnonzero(shares >= SHARE), shares), shares)
     vector, store = meant
@@ -188,24 +182,21 @@ def _estimate_missing(far: Scores, said: Scores) -> Scores:
     words. So none of them comes behind a claim that says less.
     """
     order = np.argsort(said, kind="stable")
-    best_so_far = np.fmax.accumulate(np.where(np.isnan(far[order]), -np.inf, far[order]))
     estimate = np.empty_like(far)
-    estimate[order] = best_so_far
+    estimate[order] = np.fmax.accumulate(np.where(np.isnan(far[order]), -np.inf, far[order]))
     return np.where(np.isnan(far), np.maximum(estimate, 0.0), far)
 
 
 def _find_allowed(filters: Filters, size: int, version: _Version) -> NDArray[np.bool_]:
     """Mark by number the claims that pass every filter."""
     wanted = {"status": filters.statuses, "category": filters.categories, "rating": filters.labels}
-    tokens = [[filter_token(name, value) for value in values] for name, values in wanted.items() if values is not None]
-    postings = version.weights([token for some in tokens for token in some])
     allowed = np.ones(size, dtype=bool)
-    for some in tokens:
-        passing = np.zeros(size, dtype=bool)
-        for token in some:
-            numbers = postings[token][0]
-            passing[numbers[numbers < size]] = True
-        allowed &= passing
+    for name, values in wanted.items():
+        if values is not None:
+            passing = np.zeros(size, dtype=bool)
+            for numbers, _ in version.weights([filter_token(name, value) for value in values]).values():
+                passing[numbers[numbers < size]] = True
+            allowed &= passing
     if filters.since is not None:
         late = np.zeros(size, dtype=bool)
         late[: len(version.moments)] = version.moments >= filters.since

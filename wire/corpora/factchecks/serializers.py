@@ -40,17 +40,13 @@ def _to_citable(claim: Claim) -> CitableFactCheck:
     )
 
 
-# Names of an answer's fields that are columns of a claim, and of its earlier versions; empty ones are null.
-_SAME: Final = ("synopsis", "rating_label", "publisher", "claimant", "published_at", "language")
-_COLUMNS: Final = {name: name for name in _SAME} | {
-    "summary": "rating_summary",
-    "statement": "rating_statement",
-    "url": "publishing_url",
-}
+# Columns of a claim, and of its earlier versions, that answers have; empty ones are null.
+_COLUMNS: Final = ("synopsis", "rating_label", "publisher", "claimant", "published_at", "language")
+_RENAMED: Final = {"summary": "rating_summary", "statement": "rating_statement", "url": "publishing_url"}
 
 
 def _common_fields(columns: Mapping[str, Any], names: dict[str, str]) -> dict[str, Any]:
-    fields = {name: columns[column] or None for name, column in _COLUMNS.items()}
+    fields = {name: columns[_RENAMED.get(name, name)] or None for name in (*_COLUMNS, *_RENAMED)}
     return fields | {"rating": rating(columns["rating_label"], names), "categories": [one["name"] for one in columns["categories"]]}
 
 
@@ -63,7 +59,10 @@ def _claim_fields(claim: Claim, names: dict[str, str]) -> dict[str, Any]:
     }
 
 
-def to_hit(claim: Claim, names: dict[str, str], by_words: float, similarity: float | None, part: Chunk) -> schemas.FoundClaimOut:
+def to_hit(
+    claim: Claim, names: dict[str, str], by_words: float, similarity: float | None, question: Question
+) -> schemas.FoundClaimOut:
+    part = best_part(claim, question)
     excerpt = schemas.ExcerptOut(fact_index=part.fact_index, text=excerpt_of(part.content)) if part.kind == "fact_detail" else None
     return schemas.FoundClaimOut(
         **_claim_fields(claim, names),
@@ -142,15 +141,15 @@ def best_part(claim: Claim, question: Question) -> Chunk:
 
 
 def _to_facts(facts: Sequence[Mapping[str, Any]]) -> list[schemas.FactOut]:
+    names = {"excerpt": "excerpt", "url": "url", "archive_url": "archiveUrl"}
     return [
         schemas.FactOut(
-            index=fact["index"], text=fact["text"], sources=[_to_evidence(one) for one in published_only(fact["sources"])]
+            index=fact["index"],
+            text=fact["text"],
+            sources=[
+                schemas.EvidenceOut(**{name: source[key] or None for name, key in names.items()})
+                for source in published_only(fact["sources"])
+            ],
         )
         for fact in published_only(facts)
     ]
-
-
-def _to_evidence(source: Mapping[str, Any]) -> schemas.EvidenceOut:
-    return schemas.EvidenceOut(
-        excerpt=source["excerpt"] or None, url=source["url"] or None, archive_url=source["archiveUrl"] or None
-    )

@@ -67,9 +67,8 @@ def collect(
     how: fetch.Policy | None = None,
 ) -> SiteReport:
     """Read the reviews at an address into a file: of a document its own, of a feed or sitemap those of its pages, and of a site,
-    which is any page without a review, those of all pages below the address that its sitemaps name.
-
-    Raises: Unreadable, if nothing answers there, or nothing leads to pages.
+    which is any page without a review, those of all pages below the address that its sitemaps name. Raises: Unreadable, if nothing
+    answers there, or nothing leads to pages.
     """
     run = _Run(WebAddress.parse(address), replace(how or feed_entries.policy(), max_body=MAX_DOCUMENT))
     try:

@@ -2,7 +2,7 @@
 
 import datetime as dt
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Final
 
 from django.conf import settings
@@ -10,7 +10,7 @@ from django.db import transaction
 from django.db.models import F, Max
 
 from wire.corpora.factchecks import identity
-from wire.corpora.factchecks.claim_parsers import ClaimDraft, RefusedClaim
+from wire.corpora.factchecks.claim_parsers import NOT_STORED, ClaimDraft, RefusedClaim
 from wire.corpora.factchecks.index_terms import INDEX, tokens_of, words_in
 from wire.corpora.factchecks.models import Claim, ClaimCategory, ClaimRevision, ClaimVector, FactcheckState, RatingName, Word
 from wire.corpora.factchecks.ratings import SHIPPED, Rating, key_of, rate_label
@@ -20,10 +20,7 @@ from wire.search import postings_index
 BATCH: Final = 500  # claims of one transaction
 # Begins the reason of a withdrawal that came with a load; another load may take that one back, and no other.
 UNPUBLISHED: Final = "Its fact-checker no longer publishes it"
-_OF_DRAFT: Final = (
-    *("short_id", "process_id", "status", "internal", "synopsis", "rating_label", "rating_summary", "rating_statement"),
-    *("publishing_url", "publisher", "claimant", "published_at", "language", "categories", "facts", "origins", "superseded_by"),
-)
+_OF_DRAFT: Final = tuple(one.name for one in fields(ClaimDraft) if one.name not in {"external_id", *NOT_STORED})
 _WRITTEN: Final = (*_OF_DRAFT, "rating_key", "content_sha256", "changed_at", "withdrawn_at", "withdrawn_reason")
 
 
@@ -142,7 +139,10 @@ def _assign_ids(
     drafts = [entry for entry in entries if isinstance(entry, ClaimDraft)]
     ids = {one for draft in drafts for one in (draft.external_id, identity.scoped_id(draft, draft.external_id))}
     known = {claim.external_id: claim for claim in Claim.objects.filter(external_id__in=ids)}
-    names = _find_names({name for draft in drafts for name in (draft.external_id, draft.short_id) if name})
+    # The id of the claim that has each name, as its id or short id; an id before a short id that is spelled the same.
+    given_names = {name for draft in drafts for name in (draft.external_id, draft.short_id) if name}
+    names = dict(Claim.objects.filter(short_id__in=given_names).order_by("-number").values_list("short_id", "external_id"))
+    names |= {one: one for one in Claim.objects.filter(external_id__in=given_names).values_list("external_id", flat=True)}
     holders: dict[str, Claim | ClaimDraft] = dict(known)
     wanted = dict[str, ClaimDraft]()
     for place, given in enumerate(entries):
@@ -167,12 +167,6 @@ def _assign_ids(
             names.setdefault(name, external_id)
         holders[external_id] = wanted[external_id] = draft
     return known, wanted
-
-
-def _find_names(names: set[str]) -> dict[str, str]:
-    """Return the id of the claim that has each name, as its id or short id; an id before a short id that is spelled the same."""
-    owners = dict(Claim.objects.filter(short_id__in=names).order_by("-number").values_list("short_id", "external_id"))
-    return owners | {one: one for one in Claim.objects.filter(external_id__in=names).values_list("external_id", flat=True)}
 
 
 def _write(claim: Claim, draft: ClaimDraft, now: dt.datetime) -> None:

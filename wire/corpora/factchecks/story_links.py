@@ -77,19 +77,13 @@ def _find_links(stories: Sequence[int], model: str, dimensions: int) -> list[Sto
 
 def _confirm(story: int, text: str, near: dict[int, float]) -> list[StoryLink]:
     """Return links with those claims (by number, with the cosine) whose words the story's text holds, too."""
-    shares = {claim: share_of_words(claim, text) for claim in Claim.objects.live().filter(number__in=near)}
-    found = [
-        StoryLink(story_id=story, claim=claim, similarity=round(near[claim.number] * (0.5 + share / 2), 3))
-        for claim, share in shares.items()
-        if share >= HELD
-    ]
+    found = []
+    for claim in Claim.objects.live().filter(number__in=near):
+        stems = content_stems(claim.synopsis, claim.language)
+        rarities = search.rarities(sorted(stems))
+        held = stems & {stem(word, claim.language) for word in split_words(text)}
+        total = sum(rarities.values())
+        share = sum(rarities[token] for token in held) / total if total else 0.0
+        if share >= HELD:
+            found.append(StoryLink(story_id=story, claim=claim, similarity=round(near[claim.number] * (0.5 + share / 2), 3)))
     return sorted(found, key=lambda one: -one.similarity)[:LINKED]
-
-
-def share_of_words(claim: Claim, text: str) -> float:
-    """Return the share of the claim's words that a text holds, rare ones counting more."""
-    stems = content_stems(claim.synopsis, claim.language)
-    rarities = search.rarities(sorted(stems))
-    held = stems & {stem(word, claim.language) for word in split_words(text)}
-    total = sum(rarities.values())
-    return sum(rarities[token] for token in held) / total if total else 0.0

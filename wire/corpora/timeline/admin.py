@@ -10,11 +10,11 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404, render
 from django.urls import URLPattern, path, reverse
-from django.utils.html import format_html
 from unfold.widgets import UnfoldAdminTextInputWidget
 
 from config.errors import WireError
 from wire.admin.base import ModelAdmin, ReadOnly, column, count, marks, moment, never, remember
+from wire.corpora.common.forms import link_public
 from wire.corpora.timeline import releases, store
 from wire.corpora.timeline.corpus_directory import Problem, RefusedCorpus
 from wire.corpora.timeline.forms import PREFIX, CorpusForm, form_of
@@ -54,10 +54,7 @@ class CorpusAdmin(ModelAdmin[Corpus]):
         return reverse("timeline", args=[corpus.slug])
 
     waiting = column("Not released yet", lambda corpus: _mark_changes(corpus))
-
-    @admin.display(description="Public page")
-    def public(self, corpus: Corpus) -> str:
-        return format_html('<a href="{}" aria-label="Public page of {}">View</a>', self.view_on_site(corpus), corpus.name)
+    public = column("Public page", lambda corpus: link_public(reverse("timeline", args=[corpus.slug]), corpus))
 
     def release(self, request: HttpRequest, pk: int) -> HttpResponse:
         """Show what the next release changes; a post of that form makes it, or gives the draft up."""
@@ -87,7 +84,7 @@ class CorpusAdmin(ModelAdmin[Corpus]):
         except WireError as error:
             self.message_user(request, f"{error} {error.hint} Nothing was released.", messages.ERROR)
             return back
-        differences = list(store.list_differences(store.read_release(corpus, corpus.release), store.read_draft(corpus)))
+        differences = list(store.list_differences(store.read_rows(corpus, corpus.release), store.read_rows(corpus, None)))
         context = {
             **self.admin_site.each_context(request),
             "title": f"Release {corpus.name}",

@@ -42,8 +42,6 @@ class Layer(StrictModel):
 
 
 class Vocabularies(StrictModel):
-    """Words that the fields of a corpus may hold."""
-
     phenomenon_types: list[Name]
     source_types: list[Name]
     claim_types: list[Name]
@@ -96,8 +94,6 @@ class LeftOutName(StrictModel):
 
 
 class CorpusFile(StrictModel):
-    """The content of corpus.json."""
-
     slug: Annotated[Name, Field(max_length=40), AfterValidator(_check_free)]
     name: Line
     kind: Kind = "folklore"

@@ -7,11 +7,8 @@ from django.conf import settings
 
 from citations.format.corpora import cite_article
 from config.plugins import DocumentKind
-from wire.corpora.common.directory import list_served
 from wire.corpora.timeline import queries, wire_sync
-from wire.corpora.timeline.directory import list_members
 from wire.corpora.timeline.queries.scope import scope_of
-from wire.corpora.timeline.schemas import BriefOut
 from wire.schemas.documents import DocumentHit, DocumentOut, DocumentsOut, build_document
 from wire.schemas.params import read_date
 from wire.text.plain_text import addresses_model
@@ -22,19 +19,13 @@ NAME = "timeline"
 
 def search_documents(query: str, limit: int) -> DocumentsOut:
     """Return the newest reports of all corpora that hold all the words. Raises: InvalidArgument."""
-    found = [
-        _to_hit(corpus.slug, corpus.name, report)
-        for corpus in list_served(list_members())
-        if corpus.slug != wire_sync.SLUG
-        for report in _list_reports(corpus.slug, query, limit)
-    ]
+    found = list[DocumentHit]()
+    for corpus in queries.list_members().values():
+        if corpus.slug != wire_sync.SLUG:
+            answer = queries.search_reports(corpus.slug, query, limit=limit)
+            found += [] if answer.matched else [_to_hit(corpus.slug, corpus.name, report) for report in answer.reports]
     found.sort(key=lambda hit: hit.published_at or "", reverse=True)
     return DocumentsOut(results=found[:limit])
-
-
-def _list_reports(slug: str, query: str, limit: int) -> list[BriefOut]:
-    found = queries.search_reports(slug, query, limit=limit)
-    return [] if found.matched else found.reports
 
 
 def fetch_document(own_id: str) -> DocumentOut:

@@ -59,9 +59,8 @@ def write_example(directory: Path, kind: str) -> CorpusFile:
 
 
 def load(directory: Path, slug: str = "", note: str = "", *, discard: bool = False) -> LoadResult:
-    """Release a directory, if anything in it changed. `discard`: give up what the desk did not release.
-
-    Raises: RefusedCorpus; Unreleased.
+    """Release a directory, if anything in it changed. `discard`: give up what the desk did not release. Raises: RefusedCorpus;
+    Unreleased.
     """
     written, said = check(directory, slug)
     with transaction.atomic():

@@ -1,24 +1,25 @@
-"""Pages of timeline corpora, for people: archive, timeline, motifs, threads, catalogue, releases. None needs a script.
+"""Pages of timeline corpora, for people: archive, timeline, motifs, threads, catalogue, releases. None needs a script. And the
+cards of their MCP servers.
 
 All are cached, since they depend on what is released alone.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import wraps
 from typing import Any, Final, get_args
 from urllib.parse import quote, urlencode
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.urls import path
 from django.views.decorators.http import require_safe
 
-from config.errors import InvalidArgument, NotFound, WireError
+from config.errors import InvalidArgument, WireError
 from config.http.responses import error_answer
-from wire.corpora.common.directory import find_member
 from wire.corpora.common.page_patterns import match_pages
-from wire.corpora.common.server_card import answer_card
+from wire.corpora.common.server_card import answer_card, describe_server
 from wire.corpora.timeline import chart_layout, queries, wire_sync
-from wire.corpora.timeline.directory import LISTED, describe, list_members
+from wire.corpora.timeline.corpus_config import CorpusFile
 from wire.corpora.timeline.errors import UnknownCorpus
 from wire.corpora.timeline.models import Report
 from wire.corpora.timeline.queries.scope import scope_of
@@ -145,7 +146,7 @@ def releases(_request: HttpRequest, slug: str) -> dict[str, Any]:
 def sitemap(request: HttpRequest) -> HttpResponse:
     """List pages of every corpus, and of its reports; those of the wire's own are its stories, which have pages already."""
     pages = ["/timeline/"]
-    for slug in list_members():
+    for slug in queries.list_members():
         totals = scope_of(slug).counts["totals"]
         parts = [name for name, counted in PARTS.items() if totals.get(counted)]
         pages += [f"/timeline/{slug}/{name}" for name in ("", *parts, "releases")]
@@ -157,10 +158,27 @@ def sitemap(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def server_card(_request: HttpRequest, slug: str) -> HttpResponse:
-    try:
-        return answer_card(describe(find_member(list_members(), slug, UnknownCorpus("There is no such corpus.", LISTED))))
-    except NotFound as error:
-        return error_answer(error)
+    if member := queries.list_members().get(slug):
+        return answer_card(_describe(member))
+    return error_answer(UnknownCorpus("There is no such corpus.", queries.LISTED))
+
+
+def list_cards() -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+    """Yield how the card of each corpus's server differs from the wire's, and what a list of servers says beside it."""
+    for member in queries.list_members().values():
+        card = f"{settings.WIRE_SITE_URL}/mcp/timeline/{member.slug}/server-card"
+        yield _describe(member), {"server_card": card, "licence": member.licence}
+
+
+def _describe(member: CorpusFile) -> dict[str, Any]:
+    return describe_server(
+        f"timeline-{member.slug}",
+        member.name,
+        f"{member.name}: dated reports with evidence grades, claims, motifs, threads and events.",
+        f"{settings.WIRE_SITE_URL}/timeline/{member.slug}/",
+        f"{settings.WIRE_MCP_URL}/timeline/{member.slug}",
+        {"licence": member.licence, "authentication": "none"},
+    )
 
 
 def _read_parameters(request: HttpRequest, *names: str) -> tuple[dict[str, str], dict[str, Any]]:

@@ -5,7 +5,7 @@ from typing import Any
 from django.core.management import call_command
 
 from config.plugins import MenuItem, Plugin
-from wire.corpora.timeline import api, directory, documents, pages, verify
+from wire.corpora.timeline import api, documents, pages, verify
 
 
 def sync_wire(**output: Any) -> None:
@@ -22,7 +22,7 @@ PLUGIN = Plugin(
     sitemaps=["/sitemap-timeline.xml"],
     directives="timeline/directives.txt",
     mcp_servers={"/mcp/timeline": "mcpserver.servers.timeline", "/mcp/timeline/": "mcpserver.servers.timeline"},
-    list_server_cards=directory.list_cards,
+    list_server_cards=pages.list_cards,
     get_page_parameters=pages.parameters_of,
     document_kind=documents.KIND,
     menu=[

@@ -35,9 +35,8 @@ COUNTED: Final = (
 
 
 def release(corpus: Corpus, note: str = "", *, checked: bool = False) -> CorpusRelease | None:
-    """Release the draft; None if it is as the last one. Unless it is `checked`, the draft must keep every rule.
-
-    Raises: RefusedCorpus, which leaves everything as it was; WireError when it cannot be signed.
+    """Release the draft; None if it is as the last one. Unless it is `checked`, the draft must keep every rule. Raises:
+    RefusedCorpus, which leaves everything as it was; WireError when it cannot be signed.
     """
     with transaction.atomic():
         WireState.lock()

@@ -102,15 +102,11 @@ def tokens_of(row: Any) -> dict[str, int]:
         found += map(_short, characters(text))
     fields = [*(("motif", motif) for motif in row["motifs"]), ("phenomenon", row["phenomenon_type"])]
     fields += [("source", row["source"]["source_type"]), ("stance", row["stance"]), ("grade", row["evidence_grade"])]
-    return dict.fromkeys([*found, *(_field_token(name, value) for name, value in fields if value)], 1)
+    return dict.fromkeys([*found, *(field_token(name, value) for name, value in fields if value)], 1)
 
 
-def _field_token(name: str, value: str) -> str:
+def field_token(name: str, value: str) -> str:
     return f"={name}:{value}"[:LONGEST]
-
-
-def motif_token(motif: str) -> str:
-    return _field_token("motif", motif)
 
 
 def _pair_token(left: str, right: str) -> str:
@@ -124,12 +120,8 @@ def _hash(stem: str) -> int:
 
 
 def rank_of(date: dt.date | None, position: int) -> int:
-    """Return a report's place in lists: greater is earlier. Newest first, undated ones last, else as they were filed."""
+    """Return a report's place in lists, its day above 32 bits: greater is earlier. Undated ones come last, others as filed."""
     return (date.toordinal() if date else 0) << 32 | (2**32 - 1 - position)
-
-
-def ordinal(rank: Any) -> Any:
-    return rank >> 32
 
 
 def index_of(corpus: int) -> str:
@@ -182,11 +174,11 @@ def find_matches(release: Release, filters: Filters, shares: Sequence[float] = (
     named = _find_named(release, filters.query, asked.stems)
     needed = {stem for phrase in asked.phrases for stem in phrase}
     pairs = (_pair_token(left, right) for phrase in asked.phrases for left, right in pairwise(phrase))
-    groups = [[token] for token in (*pairs, *needed, *map(motif_token, filters.motifs))]
-    groups += [[_field_token("stance", filters.stance)]] if filters.stance else []
-    groups += [[_field_token("grade", filters.evidence_grade)]] if filters.evidence_grade else []
+    groups = [[token] for token in (*pairs, *needed, *(field_token("motif", motif) for motif in filters.motifs))]
+    groups += [[field_token("stance", filters.stance)]] if filters.stance else []
+    groups += [[field_token("grade", filters.evidence_grade)]] if filters.evidence_grade else []
     any_of = {"phenomenon": filters.phenomenon_types, "source": filters.source_types}
-    groups += [[_field_token(name, value) for value in values] for name, values in any_of.items() if values]
+    groups += [[field_token(name, value) for value in values] for name, values in any_of.items() if values]
     numbers_of = postings_index.weights(index_of(release.corpus), {*asked.stems, *(one for group in groups for one in group)})
 
     def mark(tokens: Iterable[str], others: Iterable[Numbers] = ()) -> Any:
@@ -198,7 +190,7 @@ def find_matches(release: Release, filters: Filters, shares: Sequence[float] = (
     within = placed > 0
     for group in groups:
         within &= mark(group)
-    days = ordinal(placed)
+    days = placed >> 32
     if filters.date_start:
         within &= days >= filters.date_start.toordinal()
     if filters.date_end:
@@ -219,11 +211,11 @@ def find_matches(release: Release, filters: Filters, shares: Sequence[float] = (
 def _read_names(release: Release) -> dict[str, list[tuple[list[str], Numbers]]]:
     """Return names of motifs and short names of events by their first stem: all stems, and the reports that the name stands for."""
     motifs = [one.row for one in Motif.objects.in_release(release.corpus, release.number).in_order()[:MOST_NAMED]]
-    carried = postings_index.weights(index_of(release.corpus), [motif_token(row["id"]) for row in motifs])
+    carried = postings_index.weights(index_of(release.corpus), [field_token("motif", row["id"]) for row in motifs])
     found = [
-        (name, carried[motif_token(row["id"])][0])
+        (name, carried[field_token("motif", row["id"])][0])
         for row in motifs
-        if motif_token(row["id"]) in carried
+        if field_token("motif", row["id"]) in carried
         for name in (row["id"], row["label"], *row["aliases"])
     ]
     events = TimelineEvent.objects.in_release(release.corpus, release.number).filter(body__contains='"short":"')[:MOST_NAMED]
@@ -267,7 +259,7 @@ def page(release: Release, numbers: Numbers, limit: int, before: int | None) -> 
 
 def over_time(release: Release, numbers: Numbers) -> dict[str, int]:
     """Count these reports by month, or by year where there are more than MONTHS months; without undated ones."""
-    days = ordinal(ranks(release)[numbers])
+    days = ranks(release)[numbers] >> 32
     dates = (days[days > 0] - dt.date(1970, 1, 1).toordinal()).astype("datetime64[D]")
     months, counts = np.unique(dates.astype("datetime64[M]"), return_counts=True)
     found = Counter[str]()

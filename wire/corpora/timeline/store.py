@@ -10,8 +10,8 @@ import orjson
 from django.db.models import Max, Model
 
 from wire.corpora.timeline import search
-from wire.corpora.timeline.corpus_directory import TABLES, Written
-from wire.corpora.timeline.models import MODELS, Anchor, Corpus, Mention, Report, Row, RowQuerySet
+from wire.corpora.timeline.corpus_directory import TABLES
+from wire.corpora.timeline.models import MODELS, Anchor, Corpus, Mention, Report, Row
 from wire.corpora.timeline.validation import key_of
 from wire.corpora.timeline.vocabulary import FRAMES
 from wire.text.provenance import digest
@@ -172,20 +172,13 @@ class Difference(NamedTuple):
         return f"{self.table} {self.key} {self.what}{': ' if self.fields else ''}{', '.join(self.fields)}"
 
 
-def read_release(corpus: Corpus, number: int) -> Rows:
-    return {name: _by_key(model.objects.in_release(corpus.pk, number)) for name, model in MODELS.items()}
-
-
-def read_draft(corpus: Corpus) -> Rows:
-    return {name: _by_key(model.objects.draft(corpus.pk)) for name, model in MODELS.items()}
-
-
-def read_files(written: Written) -> Rows:
-    return {table: {key_of(table, row): row for row in rows} for table, rows in written.rows.items()}
-
-
-def _by_key(rows: RowQuerySet) -> dict[str, Any]:
-    return {row.key: row.row for row in rows.in_order()}
+def read_rows(corpus: Corpus, release: int | None) -> Rows:
+    """Return the rows of a release; None stands for the draft."""
+    found = {}
+    for name, model in MODELS.items():
+        rows = model.objects.draft(corpus.pk) if release is None else model.objects.in_release(corpus.pk, release)
+        found[name] = {row.key: row.row for row in rows.in_order()}
+    return found
 
 
 def list_differences(old: Rows, new: Rows) -> Iterator[Difference]:

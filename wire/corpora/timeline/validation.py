@@ -142,15 +142,27 @@ def check_row(table: str, row: Any, corpus: CorpusFile, known: Known) -> Faults:
         row = _drop_fields(row, [error["loc"] for error in errors])
     if table == "edges":
         row = [row.get("a"), row.get("b")]
+    layers = [*corpus.vocabularies.lanes()]
+    own_words = {**vars(corpus.vocabularies), "layers": layers, "anchor_layers": [*layers, *corpus.vocabularies.anchor_layers]}
     for path, vocabulary in _WORDS.get(table, {}).items():
-        accepted = _list_terms(corpus, vocabulary)
+        accepted = own_words[vocabulary]
         for value in _read_values(row, path):
             if value not in accepted:
                 fields = _name_fields(path)
                 yield f"{'.'.join(fields)} is {value!r}; accepted are {', '.join(sorted(accepted))}", fields
     for path, named in _REFERENCES.get(table, {}).items():
-        yield from _check_references(_read_values(row, path), known[named], _ROW_NAMES.get(named, named[:-1]), path)
-    yield from _CHECKS.get(table, lambda *_: ())(row, corpus, known)
+        name, fields = _ROW_NAMES.get(named, named[:-1]), _name_fields(path)
+        for key, times in Counter(_read_values(row, path)).items():
+            if key not in known[named]:
+                yield f"names the unknown {name} {key}", fields
+            elif times > 1 and path.count("*") == 1:
+                yield f"names the {name} {key} twice", fields
+    if table == "edges" and row[0] == row[1]:
+        yield "links a motif with itself", ()
+    elif table == "reports":
+        yield from _check_report(row, corpus, known)
+    elif table == "events":
+        yield from _check_event(row, corpus)
     if any(list(omitted_names.find_runs(words(text), corpus.left_out_names)) for text in texts(row) if corpus.left_out_names):
         yield "holds a name that this corpus leaves out", ()
 
@@ -182,33 +194,12 @@ def _name_fields(path: str) -> tuple[str, ...]:
     return tuple(step for step in path.split(".") if step != "*")
 
 
-def _list_terms(corpus: CorpusFile, vocabulary: str) -> list[str]:
-    found = corpus.vocabularies
-    if vocabulary == "layers":
-        return list(found.lanes())
-    return [*found.lanes(), *found.anchor_layers] if vocabulary == "anchor_layers" else getattr(found, vocabulary)
-
-
-def _check_references(ids: Sequence[str], known: Mapping[str, Any], name: str, path: str) -> Faults:
-    fields = _name_fields(path)
-    for key, times in Counter(ids).items():
-        if key not in known:
-            yield f"names the unknown {name} {key}", fields
-        elif times > 1 and path.count("*") == 1:
-            yield f"names the {name} {key} twice", fields
-
-
 def texts(value: Any) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict | list):
         for inner in value.values() if isinstance(value, dict) else value:
             yield from texts(inner)
-
-
-def _check_edge(row: Sequence[Any], _corpus: CorpusFile, _known: Known) -> Faults:
-    if row[0] == row[1]:
-        yield "links a motif with itself", ()
 
 
 def _check_report(row: Row, corpus: CorpusFile, known: Known) -> Faults:
@@ -254,7 +245,7 @@ def _check_anchor(anchor: Row, corpus: CorpusFile, events: Mapping[str, Any]) ->
             yield f"anchors.{name} is {said}, but {right} at the event {key}", ("anchors", name)
 
 
-def _check_event(row: Row, corpus: CorpusFile, _known: Known) -> Faults:
+def _check_event(row: Row, corpus: CorpusFile) -> Faults:
     layer, status, url = row.get("layer"), row.get("claim_status"), str(row.get("source_url") or "")
     is_official = corpus.vocabularies.lanes().get(str(layer)) == OFFICIAL
     if layer and status and is_official != (status == OFFICIAL):
@@ -275,6 +266,3 @@ def is_at(url: str, domains: Iterable[str]) -> bool:
     """Return whether an address lies at one of these hosts or below it."""
     host = f".{urlsplit(url).hostname or ''}"
     return any(host.endswith(f".{domain}") for domain in domains)
-
-
-_CHECKS: Final[dict[str, Any]] = {"edges": _check_edge, "reports": _check_report, "events": _check_event}

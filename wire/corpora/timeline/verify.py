@@ -113,9 +113,8 @@ def list_file_faults(written: Written, key: str | None = None) -> Iterator[str]:
 
 
 def restore(corpus: Corpus, written: Written) -> CorpusRelease:
-    """Make the draft of a corpus that is new here the release that it was dumped from, with its number and signature.
-
-    Raises: RefusedCorpus for a dump that is not as it was signed.
+    """Make the draft of a corpus that is new here the release that it was dumped from, with its number and signature. Raises:
+    RefusedCorpus for a dump that is not as it was signed.
     """
     if wrong := list(list_file_faults(written)):
         raise RefusedCorpus([Problem(RELEASE, 0, message) for message in wrong])

@@ -9,9 +9,11 @@ import datetime as dt
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import orjson
+from django.conf import settings
 from django.db import models, transaction
 from django.db.models import Q
 
@@ -37,34 +39,15 @@ MAX_MEMBERS: Final = 100  # stories of a storyline that its thread names
 MAX_RELATED: Final = 20
 _WORD: Final = re.compile(r"[A-Za-z0-9]+")
 
-CORPUS: Final[dict[str, Any]] = {
-    "slug": SLUG,
-    "name": "The AI-news wire",
-    "kind": "news",
-    "about": (
-        "News about AI from exactly 24 publications: each story is a report, each happening that several publications report, or "
-        "that a maker announces, an event."
-    ),
-    "never_claims": (
-        "That a publication's report is true because it was published, that one event caused another, or what a publication "
-        "thinks of what it reports: nobody judges a stance here, so stance is null."
-    ),
-    "licence": "CC BY 4.0 for the wire's own words; headlines and summaries stay under their publishers' copyright.",
-    "attribution": "ChatbotNews.ai, and the publication of each report",
-    "vocabularies": {
-        "phenomenon_types": Category.values,
-        "source_types": list(TYPES.values()),
-        "safety_flags": ["untrusted-instructions", "corrected-by-editor", "date-estimated", "source-needs-verification"],
-    },
-    "search_words": "AI news",
-}
+# What the corpus says of itself; its words are the wire's own vocabularies.
+CORPUS: Final[dict[str, Any]] = orjson.loads((Path(settings.BASE_DIR) / "fixtures" / "timeline-wire.json").read_bytes())
+CORPUS["vocabularies"] |= {"phenomenon_types": Category.values, "source_types": list(TYPES.values())}
 _THEMES: Final = frozenset({Topic.AGENTS, Topic.FUNDING, Topic.REGULATION})
 
 
 def synchronise() -> LoadResult | None:
-    """Bring the corpus up to date and release it; None where the desk has changes that wait for their release.
-
-    Raises: WireError when the release cannot be signed.
+    """Bring the corpus up to date and release it; None where the desk has changes that wait for their release. Raises: WireError
+    when the release cannot be signed.
     """
     with transaction.atomic():
         WireState.lock()
@@ -273,26 +256,26 @@ def _title(headline: str) -> str:
     return headline if len(headline) <= MAX_TITLE else f"{headline[: MAX_TITLE - 1].rstrip()}…"
 
 
-def _families() -> Iterator[dict[str, Any]]:
-    for one in Publication.objects.in_roster_order():
-        yield {
-            "id": one.slug,
-            "label": one.name,
-            "kind": TYPES[one.tier],
-            "policy": "Headline and short summary in the publication's own words, with its address.",
-            **({"home_url": one.homepage} if one.homepage.startswith("http") else {}),
-        }
+def _families() -> list[dict[str, Any]]:
+    policy = "Headline and short summary in the publication's own words, with its address."
+    return [
+        {"id": one.slug, "label": one.name, "kind": TYPES[one.tier], "policy": policy}
+        | ({"home_url": one.homepage} if one.homepage.startswith("http") else {})
+        for one in Publication.objects.in_roster_order()
+    ]
 
 
-def _motifs() -> Iterator[dict[str, Any]]:
-    for topic in Topic:
-        yield {
+def _motifs() -> list[dict[str, Any]]:
+    return [
+        {
             "id": str(topic.value),
             "label": str(topic.label),
             "short_definition": f"Stories about {topic.label}, as the wire's lexicon finds them.",
             "family": "theme" if topic in _THEMES else "company",
             "aliases": [],
         }
+        for topic in Topic
+    ]
 
 
 CorpusFile.model_validate(CORPUS)  # a mistake above shows when this is imported, not when somebody publishes

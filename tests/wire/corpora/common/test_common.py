@@ -4,10 +4,9 @@ import datetime as dt
 
 import pytest
 
-from config.errors import InvalidArgument, NotFound
+from config.errors import InvalidArgument
 from wire.corpora.common.counters import add_counts
 from wire.corpora.common.cursors import ListCursor
-from wire.corpora.common.directory import find_member, list_served
 from wire.corpora.common.forms import JsonField, LinesField
 from wire.corpora.common.page_patterns import match_pages
 from wire.models import UsageCount
@@ -38,16 +37,6 @@ def test_any_other_cursor_is_refused(cursor: str) -> None:
 def test_pages_are_matched_whole() -> None:
     rule = match_pages(("/a/[^/]+", "query"), (r"/b\.xml",))
     assert [rule(path) for path in ("/a/x", "/b.xml", "/a/x/y", "/b.xmls")] == [frozenset({"query"}), frozenset(), None, None]
-
-
-def test_a_removed_member_answers_with_its_own_error() -> None:
-    removed, missing = NotFound("Removed."), NotFound("Missing.")
-    members: dict[str, str | NotFound] = {"here": "member", "gone": removed}
-    assert (find_member(members, "here", missing), list_served(members)) == ("member", ["member"])
-    for slug, error in (("gone", removed), ("never", missing)):
-        with pytest.raises(NotFound) as found:
-            find_member(members, slug, missing)
-        assert found.value is error
 
 
 @pytest.mark.django_db

@@ -6,7 +6,7 @@ Each takes the corpus by its slug and, as `as_of`, the release; without one it i
 """
 
 from wire.corpora.timeline.queries.compare import compare_sources
-from wire.corpora.timeline.queries.corpora import FILES, agent_manifest, get_corpus, list_corpora, stats
+from wire.corpora.timeline.queries.corpora import FILES, LISTED, agent_manifest, get_corpus, list_corpora, list_members, stats
 from wire.corpora.timeline.queries.lists import count_events, events, mandela_catalog, story_threads
 from wire.corpora.timeline.queries.motifs import motif_map
 from wire.corpora.timeline.queries.phrase_lint import MAX_DRAFT, check_wording
@@ -15,6 +15,7 @@ from wire.corpora.timeline.queries.research_directions import deepen_story
 
 __all__ = [
     "FILES",
+    "LISTED",
     "MAX_DRAFT",
     "agent_manifest",
     "check_wording",
@@ -25,6 +26,7 @@ __all__ = [
     "get_corpus",
     "get_report",
     "list_corpora",
+    "list_members",
     "mandela_catalog",
     "motif_map",
     "search_reports",

@@ -1,7 +1,7 @@
 """Compares what reports say on a topic: by stance, grade and source, with the evidence of each claim. Nothing is generated."""
 
 from collections.abc import Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from wire.corpora.timeline import search
 from wire.corpora.timeline.errors import NoMatchingTopic
@@ -29,24 +29,14 @@ MOST_HINTED: Final = 5
 _GROUPS: Final = ("stance", "evidence_grade", "source")
 
 
-class Match(NamedTuple):
-    """A thread, how well it fits, and which words of the topic it says something about."""
-
-    row: Any
-    score: int
-    words: list[str]
-
-
 def compare_sources(slug: str, topic: str, frames: Sequence[Frame] | None = None, **given: Any) -> CompareOut:
     """Compare the reports of the curated thread that fits a topic best with those that a search finds; there need not be a thread.
-
     Raises: NoMatchingTopic, NotFound, InvalidArgument.
     """
     walk = Walk("claims", slug, topic, sorted(set(frames or ())), **given)
     scope = walk.scope
     answer = find_reports(scope, topic, shares=search.SHARES[:2], skipped=SKIPPED)
-    match = _find_thread(scope, answer.words)
-    thread = match.row if match else {}
+    thread, thread_words = _find_thread(scope, answer.words)
     reports = [*scope.list_rows(Report, thread.get("report_ids", ())[:MAX_COMPARED]), *_list_newest(scope, answer)]
     source_names = {row["id"]: row["label"] for row in (one.row for one in scope.rows(SourceFamily))}
     if len({_name_source(row, source_names) for row in reports}) == 1 and len(answer.words) > 1:
@@ -54,12 +44,19 @@ def compare_sources(slug: str, topic: str, frames: Sequence[Frame] | None = None
         answer = find_reports(scope, topic, shares=(search.EITHER,), skipped=SKIPPED)
         reports += _list_newest(scope, answer)
     rows = list({row["id"]: row for row in reports}.values())[:MAX_COMPARED]
-    if not answer.words or (not rows and match is None):
+    if not answer.words or not (rows or thread):
         raise NoMatchingTopic(f"No report and no thread matches {quote(topic)}.", f"Try one of: {_list_topics(scope)}.")
     claims = [_to_evidence(scope, row, claim, source_names) for row in rows for claim in row["claims"]]
-    unmatched = [word for word in answer.not_found if match is None or word not in match.words]
+    unmatched = [word for word in answer.not_found if word not in thread_words]
     start = walk.before[0] if walk.before else 0
     end = start + walk.limit
+    if thread:
+        facts = list_official_events(scope, thread["anchor_ids"])
+    else:  # the newest official events that hold every word
+        official = [layer for layer, lane in scope.settings.vocabularies.lanes().items() if lane == OFFICIAL]
+        words = Filters(query=" ".join(answer.words[: search.MAX_TERMS]))
+        events = narrow(scope.rows(TimelineEvent).filter(layer__in=official), words).order_by("-date", "position")
+        facts = [one.row for one in events[:MOST_FACTS]]
     framed: dict[str, Any] = {name: thread.get(f"{name}_frame") or None for name in FRAMES if name in (frames or FRAMES)}
     return CompareOut(
         **scope.answered,
@@ -74,7 +71,7 @@ def compare_sources(slug: str, topic: str, frames: Sequence[Frame] | None = None
         groups={name: _group(rows, name, source_names) for name in _GROUPS},
         shared_facts=[
             TimelineFactOut(fact=f"{one['title']} ({one.get('date_label') or one['date']})", source_url=one.get("source_url"))
-            for one in (list_official_events(scope, thread["anchor_ids"]) if thread else _find_official_events(scope, answer.words))
+            for one in facts
         ],
         disputed_or_unsourced=[scope.settings.phrases.unsourced_thread] if thread.get("flag") else [],
         disputed_claims=[claim for claim in claims if claim.status == DISPUTED or claim.disputed_by],
@@ -91,38 +88,30 @@ def _list_newest(scope: Scope, answer: ReportHits) -> list[Any]:
     return [found[number] for number in numbers]
 
 
-def _find_thread(scope: Scope, asked: Sequence[str]) -> Match | None:
-    """Return the curated thread of the highest score, the first of several; None where most of the topic is about something else.
-
-    A thread is curated if somebody wrote one of its frames.
+def _find_thread(scope: Scope, asked: Sequence[str]) -> tuple[Any, list[str]]:
+    """Return the curated thread of the highest score, the first of several, and the words of the topic that it says something
+    about; an empty row where most of the topic is about something else. A thread is curated if somebody wrote one of its frames.
     """
     rows = [one.row for one in scope.rows(Thread).in_order()[:MOST_SCORED]]
     rows = [row for row in rows if any(row.get(f"{name}_frame") for name in FRAMES)]
     events = {one["id"]: one for one in list_official_events(scope, [key for row in rows for key in row["anchor_ids"]])}
-    matches = (_match(row, [events[key] for key in row["anchor_ids"] if key in events], asked) for row in rows)
-    best = max(matches, key=lambda match: match.score, default=None)
-    return best if best and best.score and 3 * len(best.words) > len(asked) else None
-
-
-def _match(row: Any, anchors: Sequence[Any], asked: Sequence[str]) -> Match:
-    near = _stems(row["id"], row["title"], row["public_summary"])
-    motifs = _stems(*row["motifs"])
-    official = _stems(*(text for one in anchors for text in (one["title"], one["summary"], one.get("source_url") or "")))
-    anywhere = near | motifs | official | _stems(*(row.get(f"{name}_frame") or "" for name in FRAMES))
     stems = [search.stems(word)[0] for word in asked]
-    score = sum(IN_TEXT * (one in near) + IN_MOTIF * (one in motifs) + IN_ANCHOR * (one in official) for one in stems)
-    return Match(row, score, [word for word, stem in zip(asked, stems, strict=True) if stem in anywhere])
+    highest, best, words = 0, dict[str, Any](), list[str]()
+    for row in rows:
+        anchors = [events[key] for key in row["anchor_ids"] if key in events]
+        near = _stems(row["id"], row["title"], row["public_summary"])
+        motifs = _stems(*row["motifs"])
+        official = _stems(*(text for one in anchors for text in (one["title"], one["summary"], one.get("source_url") or "")))
+        score = sum(IN_TEXT * (one in near) + IN_MOTIF * (one in motifs) + IN_ANCHOR * (one in official) for one in stems)
+        if score > highest:
+            anywhere = near | motifs | official | _stems(*(row.get(f"{name}_frame") or "" for name in FRAMES))
+            highest, best = score, row
+            words = [word for word, stem in zip(asked, stems, strict=True) if stem in anywhere]
+    return (best, words) if 3 * len(words) > len(asked) else ({}, [])
 
 
 def _stems(*texts: str) -> set[str]:
     return {stem for text in texts for stem in search.stems(text)}
-
-
-def _find_official_events(scope: Scope, asked: Sequence[str]) -> list[Any]:
-    """Return official events that hold every word, the newest first."""
-    official = [layer for layer, lane in scope.settings.vocabularies.lanes().items() if lane == OFFICIAL]
-    events = narrow(scope.rows(TimelineEvent).filter(layer__in=official), Filters(query=" ".join(asked[: search.MAX_TERMS])))
-    return [one.row for one in events.order_by("-date", "position")[:MOST_FACTS]]
 
 
 def _list_topics(scope: Scope) -> str:

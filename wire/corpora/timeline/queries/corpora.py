@@ -1,14 +1,26 @@
 """Describes corpora: all of them, statistics of one, and the manifest with its rules for agents."""
 
-from django.conf import settings
+from collections.abc import Mapping
+from typing import Final
 
-from wire.corpora.timeline.models import Corpus, Motif, Thread
+from django.conf import settings
+from django.db.models import F
+
+from wire.corpora.timeline.corpus_config import CorpusFile, parse_corpus
+from wire.corpora.timeline.models import Corpus, CorpusRelease, Motif, Thread
 from wire.corpora.timeline.queries.scope import scope_of
 from wire.corpora.timeline.schemas import CorporaOut, CorpusOut, ManifestOut, StatsOut
 from wire.corpora.timeline.vocabulary import GRADES
 
 # Names of the files of a dump, as /api/timeline/{corpus}/files/{name}.json gives them.
 FILES = ("corpus", "sources", "motifs", "events", "reports", "mandela-items", "story-threads", "release")
+LISTED: Final = f"All corpora are listed at {settings.WIRE_SITE_URL}/api/timeline/corpora.json."
+
+
+def list_members() -> Mapping[str, CorpusFile]:
+    """Return every corpus by its slug, as its newest release describes it."""
+    newest = CorpusRelease.objects.filter(number=F("corpus__release")).select_related("corpus").order_by("corpus__slug")
+    return {release.corpus.slug: parse_corpus(release.written) for release in newest}
 
 
 def list_corpora() -> CorporaOut:

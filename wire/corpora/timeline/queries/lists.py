@@ -14,7 +14,17 @@ from django.db.models import Count, Q
 
 from wire.corpora.timeline.errors import UnknownThread
 from wire.corpora.timeline.models import Anchor, CatalogItem, Mention, Report, RowQuerySet, Thread, TimelineEvent
-from wire.corpora.timeline.queries.scope import Scope, Walk, expect_motifs, expect_words, filters_of, linked_reports, narrow, quote
+from wire.corpora.timeline.queries.scope import (
+    MOST_NAMES,
+    Scope,
+    Walk,
+    expect_motifs,
+    expect_words,
+    filters_of,
+    linked_reports,
+    narrow,
+    quote,
+)
 from wire.corpora.timeline.schemas import CatalogueOut, ItemOut, ThreadOut, ThreadsOut, TimelineEventOut, TimelineEventsOut
 from wire.corpora.timeline.search import Filters
 from wire.corpora.timeline.vocabulary import FRAMES, OFFICIAL, Frame
@@ -78,9 +88,8 @@ def mandela_catalog(
     motif_columns = f"|{motif}|" if motif else None
     rows = narrow(walk.scope.rows(CatalogItem), filters, category=category, status=status, motifs__contains=motif_columns)
     listed, found = _read_page(walk, rows, filters, "item_id")
-    return CatalogueOut(
-        **listed, framing=walk.scope.settings.phrases.catalogue, items=[ItemOut.model_construct(**row) for row in found]
-    )
+    items = [ItemOut.model_construct(**row) for row in found]
+    return CatalogueOut(**listed, framing=walk.scope.settings.phrases.catalogue, items=items)
 
 
 def story_threads(slug: str, thread_id: str | None = None, lens: Frame | None = None, **given: Any) -> ThreadsOut:
@@ -126,7 +135,8 @@ def _to_thread(row: Any, reports: Mapping[str, Any], anchors: Mapping[str, Any],
 def thread_of(scope: Scope, thread_id: str, *, briefly: bool = False) -> Any:
     if found := scope.list_rows(Thread, [thread_id]):
         return found[0]
-    known = scope.list_ids(Thread)
+    ids = list(scope.rows(Thread).in_order().values_list("key", flat=True)[: MOST_NAMES + 1])
+    known = ", ".join([*ids[:MOST_NAMES], *(["…"] if len(ids) > MOST_NAMES else [])]) or "none so far"
     if briefly:
         raise UnknownThread(f"No thread {quote(thread_id)}.", f"Valid: {known}.")
     raise UnknownThread(f"No thread named {quote(thread_id)}.", f"Valid ids: {known}.")

@@ -18,10 +18,8 @@ MOST_PAIRED: Final = 300  # motifs whose pairs are counted anew under filters; o
 
 
 def motif_map(slug: str, family: str | None = None, motif: str | None = None, **given: Any) -> MotifMapOut:
-    """Return motifs in the corpus's order, with their links. Words and `motifs` choose motifs, all other filters the reports
-    that count.
-
-    Raises: NotFound, InvalidArgument.
+    """Return motifs in the corpus's order, with their links. Words and `motifs` choose motifs, all other filters the reports that
+    count. Raises: NotFound, InvalidArgument.
     """
     walk = Walk("motifs", slug, family, motif, **given)
     scope = walk.scope
@@ -81,10 +79,10 @@ def _read_pairs(scope: Scope) -> dict[Pair, int]:
 def count_from_index(scope: Scope, filters: Filters) -> tuple[dict[str, int], dict[Pair, int]]:
     names = scope.rows(Motif).in_order().values_list("key", flat=True)
     matches = search.find_matches(scope.key, filters).numbers
-    numbers_of = postings_index.weights(search.index_of(scope.corpus.pk), map(search.motif_token, names))
+    numbers_of = postings_index.weights(search.index_of(scope.corpus.pk), (search.field_token("motif", name) for name in names))
     carried = {}
     for name in names:
-        numbers, _ = numbers_of.get(search.motif_token(name), ((), ()))
+        numbers, _ = numbers_of.get(search.field_token("motif", name), ((), ()))
         if len(held := np.intersect1d(matches, numbers, assume_unique=True)):
             carried[name] = held
     frequency = {name: len(held) for name, held in carried.items()}

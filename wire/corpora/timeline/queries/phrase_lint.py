@@ -16,6 +16,7 @@ from wire.corpora.timeline.schemas import FindingOut, WordingOut
 from wire.corpora.timeline.search import Release
 from wire.corpora.timeline.vocabulary import NOT_AS_FACT, OFFICIAL, VERIFIED
 from wire.search import postings_index
+from wire.text.lexicons import load
 from wire.text.tokens import STOP_WORDS, is_run, split_words, token, words
 
 MAX_DRAFT: Final = 20_000
@@ -32,24 +33,10 @@ MOST_PREPARED: Final = 2_000  # reports of a release that stay prepared
 
 _SENTENCE: Final = re.compile(r"[^.!?\n]+[.!?]*")
 _WORD: Final = re.compile(r"[^\W_]+")
-_AS_FACT: Final = re.compile(
-    r"\b(prove[sdn]?|proof|confirm(s|ed)?|demonstrate[sd]?|establishe[sd]|undeniabl[ey]|certainly|is (now )?(a )?fact|reveal(s|ed)?"
-    r"|it is known|scientists know|shows? that)\b",
-    re.IGNORECASE,
+_AS_FACT, _HEDGED, _TELLERS, _CAUSE, _DENIED = (
+    re.compile(rf"\b({'|'.join(load('phrase_lint')[name])})\b", re.IGNORECASE)
+    for name in ("as_fact", "hedged", "tellers", "cause", "denied")
 )
-_HEDGED: Final = re.compile(
-    r"\b(report(s|ed|edly)?|interpret(s|ed|ation)?|reading|linked?|symbolic(ally)?|framed?|claim(s|ed)?|according to|say(s|ing)?"
-    r"|said|believe[sd]?|describe[sd]?|not|never|no|un(proven|confirmed)|disputed?"
-    r"|(read|seen) as|(?-i:may)|might|could|perhaps|possibly|seems?)\b",
-    re.IGNORECASE,
-)
-_TELLERS: Final = re.compile(r"\b(communit(y|ies)|members?|some|several|many|people|readers?)\b", re.IGNORECASE)
-_CAUSE: Final = re.compile(
-    r"\b(caus(e|es|ed|ing)|because of|due to|led to|leads to|triggered|triggers|brought about|resulted in|results in|opened"
-    r"|made possible|is why|responsible for)\b",
-    re.IGNORECASE,
-)
-_DENIED: Final = re.compile(r"\b(not|never|no|nothing)\b", re.IGNORECASE)
 
 
 class _Row(NamedTuple):
@@ -178,7 +165,12 @@ def _check_sentence(scope: Scope, sentence: _Sentence, reports: Sequence[_Row], 
     readings = [
         one for one in reports if one.row["evidence_grade"] in READINGS or NOT_AS_FACT in (one.row.get("safety_flags") or ())
     ]
-    told = [] if sentence.is_hedged else [one.row for one in readings if _tells_claim(sentence, one)]
+    held = set(sentence.stems)
+    told = [
+        one.row
+        for one in readings
+        if not sentence.is_hedged and any(len(claim) >= LEAST and len(claim & held) >= ALIKE * len(claim) for claim in one.claims)
+    ]
     if about := [one.row for one in readings] if sentence.certain else told:
         why = f"“{about[0]['title']}” is graded {about[0]['evidence_grade']}; it is a reading, not a proof."
         phrase = sentence.certain[0] if sentence.certain else sentence.text.strip()
@@ -195,21 +187,9 @@ def _check_sentence(scope: Scope, sentence: _Sentence, reports: Sequence[_Row], 
             yield _finding("official-cause", cause[0], sentence.start + cause.start(), why, instead, [official[0], *linked[:5]])
 
 
-def _tells_claim(sentence: _Sentence, report: _Row) -> bool:
-    held = set(sentence.stems)
-    return any(len(claim) >= LEAST and len(claim & held) >= ALIKE * len(claim) for claim in report.claims)
-
-
 def _finding(rule: str, phrase: str, start: int, why: str, instead: str, about: Sequence[Any] = ()) -> FindingOut:
-    return FindingOut(
-        rule=rule,
-        phrase=phrase,
-        start=start,
-        end=start + len(phrase),
-        why=why,
-        instead=instead,
-        about=[row["id"] for row in about],
-    )
+    end, ids = start + len(phrase), [row["id"] for row in about]
+    return FindingOut(rule=rule, phrase=phrase, start=start, end=end, why=why, instead=instead, about=ids)
 
 
 def _most_alike(rows: Iterable[_Row], stems: Sequence[str]) -> list[_Row]:

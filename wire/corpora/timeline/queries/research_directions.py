@@ -1,7 +1,7 @@
 """Directions for research on a subject. Queries and questions are made of the corpus's fields: no source is invented."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from wire.corpora.timeline.errors import BadInput, UnknownReport
 from wire.corpora.timeline.models import Motif, Report
@@ -14,16 +14,6 @@ from wire.corpora.timeline.vocabulary import FRAMES, UNVERIFIED, VERIFIED
 
 MAX_RELATED: Final = 50  # motifs
 MAX_OPEN: Final = 50  # things that are left to verify
-
-
-class Subject(NamedTuple):
-    """A subject of research: its name, its motifs, and what its fields leave open."""
-
-    label: str
-    motifs: list[str]
-    open: list[str]
-    is_flagged: bool = False
-    anchor_ids: Sequence[str] = ()
 
 
 def deepen_story(
@@ -40,41 +30,41 @@ def deepen_story(
         except UnknownReport:
             raise UnknownReport(f"No report {quote(report_id)}.", "Use timeline_search_reports first.") from None
         anchors = [anchor["anchor_id"] for anchor in row.get("anchors") or ()]
-        flagged = UNVERIFIED in (row.get("safety_flags") or ())
-        subject = Subject(row["title"], row["motifs"], list(_list_unverified([row])), flagged, anchors)
+        is_flagged, unverified = UNVERIFIED in (row.get("safety_flags") or ()), _list_unverified([row])
     elif thread_id:
         row = thread_of(scope, thread_id, briefly=True)
         missing = [f"Thread {row['id']} has no {name} frame." for name in FRAMES if not row.get(f"{name}_frame")]
         reports = scope.list_rows(Report, row["report_ids"][:MAX_OPEN])
-        unverified = [*missing, *_list_unverified(reports)]
-        subject = Subject(row["title"], row["motifs"], unverified, bool(row.get("flag")), row["anchor_ids"])
+        anchors, is_flagged, unverified = row["anchor_ids"], bool(row.get("flag")), [*missing, *_list_unverified(reports)]
     else:
         expect_motifs(scope, [str(motif)], "")
         (row,) = scope.list_rows(Motif, [str(motif)])
         carried = scope.rows(Report).filter(motifs__contains=f"|{row['id']}|").in_order()[:MAX_OPEN]
         caution = [f"{row['label']}: {row['caution']}"] if row.get("caution") else []
-        subject = Subject(row["label"], [row["id"]], [*caution, *_list_unverified(one.row for one in carried)])
-    return _directions(scope, subject)
+        anchors, is_flagged, unverified = [], False, [*caution, *_list_unverified(one.row for one in carried)]
+    subject, motifs = (row["label"], [row["id"]]) if motif else (row["title"], row["motifs"])
+    return _directions(scope, subject, motifs, anchors, is_flagged, unverified[:MAX_OPEN])
 
 
-def _list_unverified(reports: Iterable[Any]) -> Iterable[str]:
-    """Yield a sentence for everything that reports themselves say is not verified."""
+def _list_unverified(reports: Iterable[Any]) -> list[str]:
+    """Return a sentence for everything that reports themselves say is not verified."""
+    found = list[str]()
     for row in reports:
-        if not row["source"].get("source_url"):
-            yield f"Report {row['id']} names no source address."
-        for claim in row["claims"]:
-            if claim["status"] != VERIFIED:
-                yield f"Claim of {row['id']}, filed as {claim['status']}: {claim['text']}"
+        found += [] if row["source"].get("source_url") else [f"Report {row['id']} names no source address."]
+        claims = (claim for claim in row["claims"] if claim["status"] != VERIFIED)
+        found += [f"Claim of {row['id']}, filed as {claim['status']}: {claim['text']}" for claim in claims]
+    return found
 
 
-def _directions(scope: Scope, subject: Subject) -> DeepenOut:
-    motifs = subject.motifs
+def _directions(
+    scope: Scope, subject: str, motifs: Sequence[str], anchor_ids: Sequence[str], is_flagged: bool, unverified: list[str]
+) -> DeepenOut:
     defined = scope.list_rows(Motif, motifs)
-    anchors = list_official_events(scope, subject.anchor_ids)
+    anchors = list_official_events(scope, anchor_ids)
     search_words, said = scope.settings.search_words, scope.settings.phrases
     queries = [
         *(f'"{row["id"].replace("-", " ")}" {search_words}' for row in defined),
-        said.original.replace("{subject}", subject.label),
+        said.original.replace("{subject}", subject),
         *(said.reaction.replace("{subject}", event["title"]) for event in anchors),
         *(f'"{alias}" {search_words}' for row in defined for alias in row["aliases"]),
     ]
@@ -86,17 +76,17 @@ def _directions(scope: Scope, subject: Subject) -> DeepenOut:
     ]
     return DeepenOut(
         **scope.answered,
-        subject=subject.label,
+        subject=subject,
         source_search_queries=list(dict.fromkeys(queries)),
         related_motifs=[one for one in neighbours if one not in motifs][:MAX_RELATED],
-        comparison_questions=[question.replace("{subject}", subject.label) for question in said.questions],
+        comparison_questions=[question.replace("{subject}", subject) for question in said.questions],
         expansion_prompts=[*images, said.caption],
         visualization_ideas=[
             *(f"{row['label']}: {visual}" for row in defined for visual in row.get("recommended_visuals", ())),
             # official events and readings never share a lane
             *(f"Two lanes: “{event['title']}” ({event['date']}) above, the reports' readings below." for event in anchors),
         ],
-        verification_checklist=[*said.checks, said.flagged if subject.is_flagged else said.unflagged],
-        needs_verification=subject.open[:MAX_OPEN],
+        verification_checklist=[*said.checks, said.flagged if is_flagged else said.unflagged],
+        needs_verification=unverified,
         rule=said.directions,
     )

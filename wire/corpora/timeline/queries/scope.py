@@ -1,6 +1,5 @@
 """The release of a corpus that a query reads, filters as a caller gives them, and cursors that stay with a release."""
 
-import datetime as dt
 import re
 from collections.abc import Sequence, Sized
 from dataclasses import dataclass
@@ -68,11 +67,6 @@ class Scope:
         found = self.get_rows(model, ids)
         return [found[key] for key in ids if key in found]
 
-    def list_ids(self, model: type[Row]) -> str:
-        """Return the ids of the first of these rows, as a hint says them."""
-        ids = list(self.rows(model).in_order().values_list("key", flat=True)[: MOST_NAMES + 1])
-        return ", ".join([*ids[:MOST_NAMES], *(["…"] if len(ids) > MOST_NAMES else [])]) or "none so far"
-
 
 @lru_cache(maxsize=64)
 def _has_omitted_source(release: Release) -> bool:
@@ -132,7 +126,11 @@ def filters_of(scope: Scope, **given: Any) -> Filters:
     expect_words("phenomenon_types", found.get("phenomenon_types"), words.phenomenon_types)
     expect_words("source_types", found.get("source_types"), words.source_types)
     for name in {"date_start", "date_end"} & found.keys():
-        found[name] = _parse_day(name, found[name])
+        try:
+            found[name] = read_date(found[name])
+        except ValueError:
+            message = f"{name}: {quote(found[name])} is no ISO 8601 date."
+            raise InvalidArgument(message, "Give YYYY-MM-DD, such as 2026-06-29; both ends are included.") from None
     filters = Filters(**found)
     if filters.date_start and filters.date_end and filters.date_start > filters.date_end:
         raise InvalidArgument(
@@ -147,15 +145,6 @@ def expect_words(name: str, values: str | Sequence[str] | None, accepted: Sequen
     for value in [values] if isinstance(values, str) else values or ():
         if value not in accepted:
             raise InvalidArgument(f"{name}: {quote(value)} is not of this corpus.", f"Accepted: {', '.join(accepted)}.")
-
-
-def _parse_day(name: str, text: str) -> dt.date:
-    try:
-        return read_date(text)
-    except ValueError:
-        raise InvalidArgument(
-            f"{name}: {quote(text)} is no ISO 8601 date.", "Give YYYY-MM-DD, such as 2026-06-29; both ends are included."
-        ) from None
 
 
 def narrow(rows: RowQuerySet, filters: Filters, **wanted: Any) -> RowQuerySet:
@@ -214,12 +203,8 @@ class Walk:
 
     def page(self, total: int, shown: Sized, last: Sequence[int] | None) -> dict[str, Any]:
         """Return the fields that every list begins with. `last`: the place of the last row, if more follow."""
-        found = {
-            **self.scope.answered,
-            "total": total,
-            "returned": len(shown),
-            "next_cursor": self.cursor(*last) if last else None,
-        }
+        following = self.cursor(*last) if last else None
+        found = {**self.scope.answered, "total": total, "returned": len(shown), "next_cursor": following}
         if not total and self._is_narrowed:
             found["hint"] = "Nothing matched. Drop a filter or a word: all words must occur, and filters add up."
         return found

@@ -14,6 +14,7 @@ from wire.corpora.timeline import corpus_directory, dump, load, omitted_names, s
 from wire.corpora.timeline.corpus_config import KINDS
 from wire.corpora.timeline.corpus_directory import RefusedCorpus
 from wire.corpora.timeline.models import Corpus, CorpusRelease
+from wire.corpora.timeline.validation import key_of
 
 EX_TEMPFAIL: Final = 75  # sysexits.h: try again later
 NOTHING: Final = "Nothing was changed."
@@ -124,13 +125,12 @@ class Command(BaseCommand):
 
     def _compare(self, options: dict[str, Any]) -> None:
         corpus, new = _corpus(options["slug"]), options["new"]
-        old = store.read_release(corpus, _release(corpus, options["old"]).number)
-        if new == "draft":
-            rows = store.read_draft(corpus)
-        elif new.isdigit():
-            rows = store.read_release(corpus, _release(corpus, int(new)).number)
+        old = store.read_rows(corpus, _release(corpus, options["old"]).number)
+        if new == "draft" or new.isdigit():
+            rows = store.read_rows(corpus, _release(corpus, int(new)).number if new.isdigit() else None)
         else:
-            rows = store.read_files(load.check(Path(new), corpus.slug)[0])
+            written = load.check(Path(new), corpus.slug)[0].rows
+            rows = {table: {key_of(table, row): row for row in some} for table, some in written.items()}
         counted = Counter[str]()
         for one in store.list_differences(old, rows):
             counted[one.what] += 1
