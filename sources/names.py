@@ -10,6 +10,7 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import accumulate
 from operator import itemgetter
 from typing import Final
 from urllib.parse import unquote
@@ -17,6 +18,7 @@ from urllib.parse import unquote
 from rapidfuzz.fuzz import ratio, token_set_ratio
 
 from config.unicode import normalize
+from sources.lexicons import load
 from sources.schemas import VerdictOut
 from sources.typos import is_slip
 
@@ -28,34 +30,25 @@ LONGEST_NAME: Final = 120
 # letter or says one more word (Reuter5, Bloomberg Law), of which `verify` could no longer say that it is another outlet.
 MISTAKABLE: Final = 0.85
 ALIKE: Final = 70  # per cent of the letters: of unrelated outlets 7 in 100 then are like one of the roster, at 60 26 in 100
-COMMON: Final = frozenset(  # in the names of so many outlets that sharing them makes no likeness
-    {"ai", "artificial", "intelligence", "machine", "learning", "ml", "blog", "news", "magazine", "media", "review", "agency"}
-    | {"tech", "technology", "official", "web", "services", "latest", "topics", "feed", "for", "in", "at", "inc"}
-)
 
-ARTICLES: Final = frozenset({"the", "teh", "hte", "th", "te", "thw", "thd", "thr", "tge", "tje", "yhe", "rhe"})  # as typed, too
-NOUNS: Final = frozenset({"information", "register", "reg"})  # a publication's name with their article only
+_LEXICON: Final = load("names")
+COMMON, ARTICLES, NOUNS, OF_THEIR_OWN, LONG_SUFFIXES = (
+    frozenset(_LEXICON[name].split()) for name in ("common", "articles", "nouns", "of_their_own", "long_suffixes")
+)
 TRADEMARKS: Final = str.maketrans("", "", "™®©℠")
 WRITTEN_SPACE: Final = re.compile(r"&(?:nbsp|#160|#xa0);|%20", re.IGNORECASE)
 POSSESSIVE: Final = re.compile(r"['’]s(?=\s)", re.IGNORECASE)  # Google's AI Blog
 EXPLAINED: Final = re.compile(r"(?P<name>[^()]+)\((?P<said_again>[^()]+)\)")  # Financial Times (FT), Axios (website)
-KINDS: Final = frozenset({"website", "news website", "news site", "news agency"})  # none that another outlet is, too
-LONG_FORMS: Final = (
-    (re.compile(r"\bAWS\b"), "Amazon Web Services"),
-    (re.compile(r"\bAWS\b"), "Amazon Web Services (AWS)"),
-    (re.compile(r"\bAI\b"), "Artificial Intelligence"),
-    (re.compile(r"\bML\b"), "Machine Learning"),
-)
+LONG_FORMS: Final = [(re.compile(form), words) for form, spelled in _LEXICON["long_forms"].items() for words in spelled]
 CAMEL_CASE: Final = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
-LEGAL_FORM: Final = re.compile(r"(?P<name>.{5,}) (?:inc|l ?l ?c|ltd|limited|corp|corporation|plc|l ?p|pbc)")  # not after FT
+LEGAL_FORM: Final = re.compile(_LEXICON["beside"]["legal_form"])
 MAKERS: Final = 1  # the tier of them; their "AI" and "News" are other pages of a large house
-FEED: Final = r"rss|feed|latest"
-SECTION: Final = rf"{FEED}|ai|artificial intelligence|tech|technology|news"
-LISTING: Final = rf"{SECTION}|ml|machine learning|software|top|all|content|posts|stories|topics|headlines"
-OF_ANY, OF_NEWSROOMS, APART = (re.compile(rf"(?:{one})(?: (?:[&+] |and )?(?:{one}))*") for one in (FEED, SECTION, LISTING))
+OF_ANY, OF_NEWSROOMS, APART = (
+    re.compile(rf"(?:{one})(?: (?:[&+] |and )?(?:{one}))*")
+    for one in ("|".join(part) for part in accumulate(_LEXICON["beside"][name] for name in ("feed", "section", "listing")))
+)
 BETWEEN: Final = re.compile(r"\s+(?:[|»·•–—-]|::)\s+|:\s+")  # AI | VentureBeat, Ars Technica - All content
-OF_THEIR_OWN: Final = frozenset({"wirednews", "semafortechnology"})  # no sections: a site until 2006, a newsletter
 
 ADDRESS: Final = re.compile(
     r"(?P<scheme>(?:https?:)?//)?(?P<host>[a-z0-9-]+(?:\.[a-z0-9-]+)*\.(?P<suffix>[a-z0-9-]{2,}))\.?"
@@ -63,9 +56,6 @@ ADDRESS: Final = re.compile(
     re.ASCII | re.IGNORECASE,
 )
 QUOTES: Final = " \t\r\n<>()[]{}\"'“”‘’.,;:!*_`"
-# "open.ai" and "wi.red" are domains of others, while the dot of "Ars.Technica" only stands for a space. So a text is an
-# address by its suffix: any of two or three letters, or one of these, with which a name could end.
-LONG_SUFFIXES: Final = frozenset({"blog", "info", "live", "media", "news", "online", "press", "review", "today"})
 OWN_SUBDOMAINS: Final = re.compile(r"(?:www|m|mobile|amp)\.")  # any other may be a regional edition or a sister brand
 
 DRAWN_ALIKE: Final = str.maketrans("013458i", "oleasbl")  # in a name of five letters one of them is a fifth: W1red, Axlos
@@ -218,7 +208,7 @@ def _find(said: str, index: _Index) -> Reading:
     if explained := EXPLAINED.fullmatch(said.strip()):
         first = _find(explained["name"], index)
         said_again = explained["said_again"]
-        same = said_again.strip().casefold() in KINDS or _find(said_again, index)[0] == first[0]
+        same = said_again.strip().casefold() in _LEXICON["kinds"] or _find(said_again, index)[0] == first[0]
         return first if first[0] and same else UNKNOWN
     if len(" ".join(words)) > LONGEST_NAME:  # what follows tries every division into words
         return UNKNOWN

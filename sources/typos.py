@@ -6,15 +6,11 @@ from typing import Final
 
 from rapidfuzz.distance import Postfix, Prefix
 
-# What one wrong key makes of a roster word but is a word itself: another outlet (The Wire, Fortuna), a product, plain
-# English (Google New). Found by putting the words of 40,000 headlines and 40,000 other texts through the rules below.
-OTHER_WORDS: Final = re.compile(
-    r"log|bog|new|n[ew]s|met|mta|meat|metta|bat|bet|beta|etch|tch|teh|ties|time|wire|wird|wierd|googly|crutch|fortuna|"
-    r"ventur[ai]|leaning|macrosoft|resister|renters|routers|reuter|was|"
-    r"blob|blot|ness|bear|beast|best|brat|berat|tikes|timed|timers|timex|tines|tomes"
-)
-# Letters that pass for one another at a glance or by ear: putting one for the other is intent, not a finger's slip.
-LOOK_ALIKES: Final = frozenset({"il", "li", "ij", "ji", "gq", "qg", "uv", "vu", "ce", "ec", "sz", "zs"})
+from sources.lexicons import load
+
+_LEXICON: Final = load("names")["typos"]
+OTHER_WORDS: Final = re.compile("|".join(_LEXICON["other_words"].split()))
+LOOK_ALIKES: Final = frozenset(_LEXICON["look_alikes"].split())
 KEYS: Final = {key: (x, y) for y, keys in enumerate(("qwertyuiop", "asdfghjkl", "zxcvbnm")) for x, key in enumerate(keys)}
 
 

@@ -15,8 +15,15 @@ from sources.entries import Entry
 from sources.parse.charsets import decode
 from sources.parse.links import web
 from sources.parse.markdown import Element, markdown_of, note_attributes
-from sources.parse.page_metadata import SEPARATORS, is_not_found, is_personal, read_page
-from sources.parse.visible_metadata import find_authors, find_date, read_names
+from sources.parse.page_metadata import (
+    SEPARATORS,
+    find_authors,
+    find_date,
+    is_not_found,
+    is_personal,
+    read_names,
+    read_page,
+)
 
 MAX_SIZE: Final = 5 << 20  # bytes, or characters of a feed's content; as much as is fetched
 MAX_TAGS: Final = 50_000  # "<"; real pages have up to 3,229, and 200,000 cost trafilatura 9.7 s

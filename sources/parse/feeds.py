@@ -9,18 +9,14 @@ from typing import Final
 from urllib.parse import urlencode
 
 from sources.entries import Entry
+from sources.lexicons import load
 from sources.parse.dates import read_date
 from sources.parse.links import host, is_web, resolve, web
 from sources.parse.markup import EMPTY, Node, as_markup, as_paragraphs, title_as_markup
 
 ITEMS: Final = frozenset({"item", "entry"})
 MAX_LANGUAGE: Final = 35  # characters (RFC 5646 §4.4.1)
-_TITLES: Final = ("title", "dc:title", "media:title", "itunes:title")
-_SUMMARIES: Final = ("summary", "description", "dc:description", "content:encoded", "encoded", "content", "xhtml:body", "body")
-_CONTENTS: Final = ("content:encoded", "encoded", "content", "xhtml:body", "body")
-_MORE_SUMMARIES: Final = ("media:description", "itunes:summary", "itunes:subtitle")
-_PUBLISHED: Final = ("pubdate", "published", "issued", "dcterms:issued", "dc:date", "dcterms:created", "created")
-_UPDATED: Final = ("updated", "modified", "dcterms:modified", "lastbuilddate")
+_NAMES: Final[dict[str, list[str]]] = {what: names.split() for what, names in load("parse")["items"].items()}
 _PICTURES: Final = (".jpg", ".jpeg", ".png", ".webp", ".gif", ".avif")
 # Of Google News: the age in a search, and the form of what it adds to items.
 _AGE: Final = re.compile(r"(?<!\S)(?:when|after):\S")
@@ -64,21 +60,21 @@ def entry(item: Node, base: Base) -> Entry:
     credited, source_url = _read_source(item, base)
     group = next(iter(item.all("media:group")), EMPTY)
     is_permalink = is_web(guid) and "false" not in (node.attrs.get("ispermalink", "").strip().lower() for node in item.all("guid"))
-    dates = (read_date(node.text()) for node in item.all(*_PUBLISHED, *_UPDATED))
+    dates = (read_date(node.text()) for node in item.all(*_NAMES["published"], *_NAMES["updated"]))
     return remove_additions(
         Entry(
             publisher="",
             title=_title(item) or _title(group),
             url=_link(item, base) or (guid if is_permalink else ""),
             published_at=next(filter(None, dates), None),
-            summary=_text(item, *_SUMMARIES, *_MORE_SUMMARIES) or _text(group, *_MORE_SUMMARIES),
+            summary=_text(item, *_NAMES["summaries"], *_NAMES["more_summaries"]) or _text(group, *_NAMES["more_summaries"]),
             author=authors(item),
             guid=guid,
             credited_source=credited,
             language=item.text("language", "dc:language") or item.lang,
             image=_image(item, base),
             source_url=source_url,
-            content=next((content for node in item.all(*_CONTENTS) if (content := _content(node, base))), ""),
+            content=next((content for node in item.all(*_NAMES["contents"]) if (content := _content(node, base))), ""),
             categories=", ".join(node.attrs.get("label") or node.attrs.get("term") or node.text() for node in item.all("category")),
         )
     )
@@ -112,7 +108,7 @@ def _only_text(person: Node) -> str:
 
 
 def _title(node: Node) -> str:
-    for child in node.all(*_TITLES):
+    for child in node.all(*_NAMES["titles"]):
         if text := _markup(child):
             return text if child.named or _type(child) else title_as_markup(text)  # declared as HTML, or not
     return ""

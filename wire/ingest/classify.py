@@ -51,11 +51,6 @@ class _Element:
     prefix: bool
     exact_case: bool
 
-    @property
-    def is_word(self) -> bool:
-        """True if it stands for one whole word, whatever its case."""
-        return not self.prefix and self.text not in ("…", "#")
-
     def takes(self, token: str, folded: str) -> bool:
         if self.text == "#":
             return _DIGIT.search(token) is not None
@@ -90,12 +85,9 @@ def _match(elements: Sequence[_Element], raw: list[str], folded: list[str], at: 
 class Lexicon:
     """Terms made ready to look up. Of `makers`, the text is a publication's name: what it posts has its maker's topic."""
 
-    def __init__(
-        self, categories: Iterable[Term], topics: Iterable[Term], relevance: Iterable[Term], makers: Iterable[Term] = ()
-    ) -> None:
+    def __init__(self, categories: list[Term], topics: list[Term], relevance: list[Term], makers: Sequence[Term] = ()) -> None:
         # What the text's terms weigh together for each category that any of them speaks for or against.
         self.category_weights = _Reader(categories).weigh
-        topics = list(topics)
         self._topics, self._relevance = _Reader(topics).weigh, _Reader(relevance).weigh
         self._topics_of_summaries = _Reader(term for term in topics if term.target in SUMMARIES_SAY).weigh
         self._makers = frozenset((maker.text, maker.target) for maker in makers if maker.weight > 0)
@@ -107,7 +99,6 @@ class Lexicon:
         return category_model.read_features(_LABEL.sub("", headline).strip(), summary, of_headline, of_both)
 
     def category(self, headline: str, summary: str) -> Category:
-        """Return the most likely category; the default when no term speaks for any."""
         return self.category_or_none(headline, summary) or DEFAULT
 
     def category_or_none(self, headline: str, summary: str) -> Category | None:
@@ -150,11 +141,6 @@ def _parse_elements(text: str) -> tuple[_Element, ...]:
     )
 
 
-def _key(element: _Element) -> str:
-    word = element.text.casefold()
-    return f"{word[:4]}*" if element.prefix else word
-
-
 @lru_cache(maxsize=REMEMBERED_WORDS)
 def _keys(word: str) -> tuple[str, ...]:
     return word, *(f"{word[:length]}*" for length in range(1, min(len(word), 4) + 1)), *("#" if _DIGIT.search(word) else "")
@@ -169,8 +155,10 @@ class _Reader:
         self._index: dict[str, list[_Pattern]] = defaultdict(list)
         for term in terms:
             if elements := _parse_elements(term.text):
-                keys = [_key(element) for element in elements[:2]]
-                words = frozenset(element.text.casefold() for element in elements if element.is_word)
+                starts = [(element.text.casefold(), element.prefix) for element in elements[:2]]
+                keys = [f"{word[:4]}*" if is_prefix else word for word, is_prefix in starts]
+                whole = (element.text for element in elements if not element.prefix and element.text not in ("…", "#"))
+                words = frozenset(map(str.casefold, whole))
                 pattern = _Pattern(term.target, term.weight, elements[0], elements[1:], words)
                 self._index["".join(keys) if keys[0] == EDGE and keys[1:] != ["…"] else keys[0]].append(pattern)
         self._starting = lru_cache(maxsize=REMEMBERED_WORDS)(self._list_starting)

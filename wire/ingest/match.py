@@ -13,6 +13,7 @@ from wire.ingest.normalise import Context, StoryDraft, is_google_news
 from wire.models import Story, StoryRevision
 from wire.models.snapshot import is_sealed
 from wire.text.identity import headline_key
+from wire.text.lexicons import load
 from wire.text.vocabulary import NEWER_RULES
 
 SAME_NEWS: Final = dt.timedelta(hours=72)  # how far apart a publisher and Google News may date one article
@@ -24,12 +25,7 @@ CHANGED_BACK_AFTER: Final = dt.timedelta(hours=24)
 REDATED: Final = dt.timedelta(days=1)  # by less a publisher's date only moves with an edit
 Texts = Mapping[str, str | None]
 # What changes without anybody having written anything. Only comparisons leave it out.
-_COUNTER: Final = re.compile(
-    r"\b(?:points|comments|replies|views|likes|shares|votes|upvotes|claps|reads)\s*:\s*\d[\d.,]*[kKmM]?\b"
-    r"|\b\d[\d.,]*[kKmM]?\s+(?:points|comments|replies|views|likes|shares|votes|upvotes|claps|min(?:utes?)? read)\b"
-    r"|\b(?:last )?updated:?\s+(?:\d+|an?|a few)\s+\w+\s+ago\b",
-    re.I,
-)
+_COUNTER: Final = re.compile("|".join(load("headlines")["counters"]), re.I)
 
 
 class Outcome(StrEnum):
@@ -89,12 +85,6 @@ class Known:
         """Number of the newest revision that the publisher's own words made."""
         return max(revision.revision for revision in self.revisions if not revision.reason)
 
-    def find_revision(self, draft: StoryDraft) -> int | None:
-        """Return the number of the publisher's newest revision that says what the draft says; None if none does."""
-        numbers = [revision.revision for revision in self.revisions if _is_by_publisher(revision)]
-        found = zip(numbers, self.published_texts, strict=True)
-        return max((number for number, texts in found if not _find_changed(_texts(draft), texts)), default=None)
-
     @property
     def revised_at(self) -> dt.datetime:
         """When the publisher's newest revision was recorded."""
@@ -103,12 +93,7 @@ class Known:
     @property
     def headline_keys(self) -> set[str]:
         """Keys of the latest headline, and of every one that the publisher gave it."""
-        return set(map(headline_key, self.headlines))
-
-    @property
-    def headlines(self) -> list[str]:
-        """The latest headline, and every one that the publisher gave it."""
-        return [self.latest.headline, *(texts["headline"] or "" for texts in self.published_texts)]
+        return {headline_key(headline or "") for headline in (self.latest.headline, *(t["headline"] for t in self.published_texts))}
 
     @property
     def by_google_news(self) -> bool:
@@ -218,7 +203,10 @@ def record_input(draft: StoryDraft, known: Known, context: Context, *, is_revise
         inputs = read_inputs(before)
         if any((item.source, item.digest) == (source, draft.digest) for item in inputs) or len(inputs) >= MOST:
             return False
-        revision = known.find_revision(draft) if source == FEED else revision
+        if source == FEED:  # the publisher's newest that says what the draft says
+            numbers = [one.revision for one in known.revisions if _is_by_publisher(one)]
+            said = zip(numbers, known.published_texts, strict=True)
+            revision = max((number for number, texts in said if not _find_changed(_texts(draft), texts)), default=None)
     if revision is None:
         return False
     known.story.inputs = add_input(before, Input(source, revision, draft.digest))
