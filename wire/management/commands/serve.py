@@ -43,7 +43,11 @@ class Command(BaseCommand):
         for number in ENDINGS:
             if signal.getsignal(number) is not signal.SIG_IGN:  # as nohup leaves the one of a terminal that closes
                 signal.signal(number, signal.default_int_handler)
-        _expect_no_loss()
+        if (why := missing()) and key_file().exists():  # the chain of a key without the days it signed would begin a second time
+            raise CommandError(
+                f"The database is gone: {why}, but the key that signed its days is. Nothing was changed. Restore a backup; "
+                "for a new wire that goes on with this key, run manage.py migrate first."
+            )
         call_command("migrate", verbosity=0)
         sample_env = None
         if not _has_content():
@@ -91,15 +95,6 @@ class Command(BaseCommand):
         self.stdout.flush()
         where = ["--host", settings.HOST, "--port", str(settings.PORT), "--workers", str(settings.WIRE_WORKERS)]
         return subprocess.Popen([sys.executable, "-m", "uvicorn", *UVICORN, *where], env={**MEMORY, **(sample_env or os.environ)})  # noqa: S603
-
-
-def _expect_no_loss() -> None:
-    """Raise CommandError for a key without the database whose days it signed: its chain would begin a second time."""
-    if (why := missing()) and key_file().exists():
-        raise CommandError(
-            f"The database is gone: {why}, but the key that signed its days is. Nothing was changed. Restore a backup; "
-            "for a new wire that goes on with this key, run manage.py migrate first."
-        )
 
 
 def _has_content() -> bool:

@@ -16,9 +16,8 @@ from config.errors import InvalidArgument
 from wire import queries
 from wire.models import Snapshot
 from wire.ops.archive import dump
-from wire.ops.backup import manifest as layout
-from wire.ops.backup.contents import count_systems, list_keys, write_tables
-from wire.ops.backup.manifest import Manifest, describe_file, pack_manifest
+from wire.ops.backup import contents as layout
+from wire.ops.backup.contents import Manifest, count_systems, describe_file, list_keys, pack_manifest, write_tables
 from wire.text.provenance import timestamp
 
 

@@ -18,14 +18,21 @@ from wire.ops.archive.dump import Broken
 from wire.ops.archive.restore import restore as restore_dump
 from wire.ops.archive.verify import Verifier, dump_records, verify_database
 from wire.ops.backup.contents import (
+    COPY,
+    DUMP,
+    TABLES,
+    Damaged,
+    Manifest,
+    check_backup,
     count_systems,
+    describe_file,
     find_content,
+    key_files,
     keys_directory,
     read_tables,
     refuse_other_migrations,
 )
 from wire.ops.backup.create import sync
-from wire.ops.backup.manifest import COPY, DUMP, TABLES, Damaged, Manifest, check_backup, describe_file, key_files
 
 
 def restore(source: Path) -> Manifest:
