@@ -23,7 +23,6 @@ from sources.lexicons import load
 from sources.schemas import VerdictOut
 
 MAX_LENGTH: Final = 2_048  # no longer text is read; a URL may be this long
-COMPARED_LENGTH: Final = 80  # how much of a refused text is held against the roster to name the closest publication
 LONGEST_NAME: Final = 120
 # How alike a new name may not be to another publication's. The 24 with all their aliases and domains reach 0.76 among each
 # other (Meta AI Blog, AWS AI Blog), newcomers of their kind 0.81 (Google DeepMind Blog); from here on begin what differs by a
@@ -66,9 +65,8 @@ KEYS: Final = {key: (x, y) for y, keys in enumerate(("qwertyuiop", "asdfghjkl", 
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """Name of a publication. `domains` are hosts, with a path where a house shares one; the first is canonical.
-
-    `former_note` is set for a retired publication and tells its dates: such a name is not in the roster.
+    """Name of a publication. `domains` are hosts, with a path where a house shares one; the first is canonical. `former_note` tells
+    the dates of a retired one, whose name is not in the roster.
     """
 
     canonical: str
@@ -116,7 +114,7 @@ def verify(name: str, roster: Sequence[Name]) -> VerdictOut:
             in_roster=True, tier=found.tier, canonical_name=own, notes=notes, closest_match=own, similarity=similarity
         )
     size = sum(not entry.former_note for entry in roster)
-    words = _words(name[:COMPARED_LENGTH])
+    words = _words(name[:80])
     alike = [one for one in index.spellings if not one.name.former_note and _resembles(words, one)]
     scores = [(_likeness(words, one), one.name.canonical) for one in alike]
     similarity, closest = max(scores, key=itemgetter(0), default=(0.0, None))

@@ -104,15 +104,13 @@ class Client:
     async def _follow(
         self, url: WebAddress, headers: Mapping[str, str], most: int, ask: Ask | None = None, *, obeys_robots: bool = True
     ) -> tuple[Response, str]:
-        """Return the answer at the end of the redirects, followed here so that every target is checked like the first one; with it
-        its address, if every redirect was permanent, else "". A robots.txt obeys no other.
-        """
+        """Return the final answer, each target checked like the first; and its address, if all redirects were permanent, or ""."""
         kind: Kind = "robots" if ask is None else "page" if ask.is_page else "feed"
         left = self._policy.deadline  # seconds, for all requests together; waiting for a turn costs none of them
         seen = {url}
         moved_to, permanent = "", True
         while True:
-            if kind != "robots" and obeys_robots:
+            if kind != "robots" and obeys_robots:  # a robots.txt obeys no other
                 await self._obey_robots(url)
             answer, left = await self._exchange(url, headers, left, kind)
             if answer.status not in {301, 302, 303, 307, 308}:
@@ -140,9 +138,9 @@ class Client:
         is_robots = kind == "robots"
         cap, accept = (robots.MAX_SIZE, "text/plain") if is_robots else (self._policy.max_body, ACCEPT)
         sent = {"User-Agent": self._policy.user_agent, "Accept": accept, "Accept-Encoding": "gzip, deflate", **asked}
-        loop = asyncio.get_running_loop()
+        clock = asyncio.get_running_loop().time
         async with self._turn(url.authority):
-            ends = loop.time() + left
+            ends = clock() + left
             async with _limit(asyncio.timeout_at(ends), url.host), self._network.request(url, sent) as response:
                 headers = _decode_headers(response.headers)
                 body = b""
@@ -154,20 +152,20 @@ class Client:
                     body = await read_body(response.aiter_stream(), encoding, cap, cut=is_robots, may_break_off=kind == "feed")
                 elif response.status in {429, 503} and (wait := _read_retry_after(headers)):
                     self._hosts.setdefault(url.authority, HostNote()).not_before = _now() + wait
-            return Response(response.status, headers, body, url), ends - loop.time()
+            return Response(response.status, headers, body, url), ends - clock()
 
     @asynccontextmanager
     async def _turn(self, authority: str) -> AsyncIterator[None]:
         """Make this the host's only request of the moment. Raises: NotFetched not_yet if it asked to be left alone."""
-        lane = self._lanes.setdefault(authority, Lane(self._policy.gap))
+        lane, clock = self._lanes.setdefault(authority, Lane(self._policy.gap)), asyncio.get_running_loop().time
         async with lane.turn:
             self._heed_wait(authority)
-            if (pause := lane.ended + lane.gap - _clock()) > 0:
+            if (pause := lane.ended + lane.gap - clock()) > 0:
                 await asyncio.sleep(pause)
             try:
                 yield
             finally:
-                lane.ended = _clock()
+                lane.ended = clock()
 
     def _heed_wait(self, authority: str) -> None:
         note = self._hosts.get(authority)
@@ -296,7 +294,3 @@ def _decode_headers(raw: list[tuple[bytes, bytes]]) -> dict[str, str]:
 
 def _now() -> dt.datetime:
     return dt.datetime.now(dt.UTC)
-
-
-def _clock() -> float:
-    return asyncio.get_running_loop().time()

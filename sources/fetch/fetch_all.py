@@ -113,8 +113,7 @@ def fetch_all(
 
 
 def get_once(url: str, policy: Policy) -> bytes:
-    """Return the body at an address such as another wire's: one request, robots.txt unasked. A redirect to another server is
-    refused, and so is an address that is not public.
+    """Return the body at another wire's public address, in one request; a redirect to another server is refused.
 
     Raises: ValueError for what is no web address; OSError for what cannot be had.
     """

@@ -13,8 +13,7 @@ _BEGINNINGS: Final = (  # a byte order mark, or how "<" looks without one (XML 1
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
-    (b"<\0", "utf-16-le"),
-    (b"\0<", "utf-16-be"),
+    *((b"<\0", "utf-16-le"), (b"\0<", "utf-16-be")),
 )
 _DECLARATIONS: Final = (  # by XML or by an HTML page's <meta>
     re.compile(rb"""<\?xml[^>]{0,200}?encoding\s{0,9}=\s{0,9}["']([\w.:-]{1,40})["']"""),

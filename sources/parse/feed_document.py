@@ -19,17 +19,13 @@ from sources.parse.results import MAX_ITEMS, InvalidFeed, Kind, Parsed, Sitemap,
 # XML 1.0 §2.8: what may stand before the root. Of document types only those that declare nothing, and not HTML's.
 _BEFORE_ROOT: Final = re.compile(r"[^<]+|<\?.*?\?>|<!--.*?-->|<!(?i:doctype)\s+(?!(?i:html)\b)[^\[<>]{0,500}>", re.S)
 _FEED_ROOT: Final = re.compile(r"<(?:[\w.-]{1,40}:)?(?:rss|feed|rdf|urlset|sitemapindex)(?=[\s>])", re.I)
-_MOST_BEFORE: Final = 4_096  # characters of warnings that a server may print before the document
 _ROOT: Final = re.compile(r"<(?:[\w.-]{1,40}:)?([A-Za-z_][\w.-]{0,40})(?=[\s/>])")
 _PAGE: Final = re.compile(r"<(?:!doctype\s+html|(?:html|head|body|script|meta|title|div|p|h1|center)\b)", re.I)
 MAX_LOCATIONS: Final = 4 * MAX_ITEMS  # of one sitemap: sites go beyond what sitemaps.org allows
 MAX_UNPACKED: Final = 50 << 20  # bytes (sitemaps.org)
-_NAMED: Final = 5  # sitemaps of an index that a refusal names
-_KINDS: Final[dict[str, Kind]] = {
-    **{"rss": "rss", "channel": "rss", "feed": "atom", "rdf": "rdf"},
-    **{"urlset": "sitemap", "sitemapindex": "sitemap"},
-}
-MAX_VALUES: Final = 1_000_000  # objects and lists; counted before any is built
+_SITEMAPS: Final[dict[str, Kind]] = {"urlset": "sitemap", "sitemapindex": "sitemap"}
+_KINDS: Final[dict[str, Kind]] = {"rss": "rss", "channel": "rss", "feed": "atom", "rdf": "rdf", **_SITEMAPS}
+MAX_VALUES: Final = 1_000_000  # objects and lists of JSON; counted before any is built
 # Escaped backslashes and pairs are passed over, so that the group is what is half of a pair.
 _HALF: Final = re.compile(r"\\\\|\\u(?i:d[89ab][0-9a-f]{2})\\u(?i:d[c-f][0-9a-f]{2})|(\\u(?i:d[89a-f][0-9a-f]{2}))")
 
@@ -104,7 +100,7 @@ def _find_root(text: str) -> tuple[str, Kind]:
         raise InvalidFeed("The address answers with a web page, not a feed.")
     if text.startswith("<!", start):
         raise InvalidFeed("The feed's document type declares entities; it was refused unread, as a guard against XML bombs.")
-    later = _FEED_ROOT.search(text, start, start + _MOST_BEFORE)
+    later = _FEED_ROOT.search(text, start, start + 4_096)  # behind warnings that a server may print before the document
     for at in (start, later.start() if later else start):
         if (root := _ROOT.match(text, at)) and (kind := _KINDS.get(root[1].lower())):
             return text[at:], kind
@@ -131,8 +127,8 @@ def _read_news_sitemap(text: str, url: str) -> Parsed:
     tree, whole = read(text, frozenset({"url"}), _read_location, url)
     for index in tree.root.all("sitemapindex"):
         children = [_read_location(sitemap) for sitemap in index.all("sitemap")]
-        more = f" and {len(children) - _NAMED:,} more" if len(children) > _NAMED else ""
-        named = ", ".join(map(str, children[:_NAMED]))
+        more = f" and {len(children) - 5:,} more" if len(children) > 5 else ""
+        named = ", ".join(map(str, children[:5]))
         raise InvalidFeed(f"The address answers with an index of sitemaps, not a sitemap: {named}{more}.")
     entries: list[Entry] = tree.built
     return Parsed(entries, next((entry.publisher for entry in entries if entry.publisher), ""), "sitemap", whole)

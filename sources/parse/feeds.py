@@ -18,10 +18,6 @@ ITEMS: Final = frozenset({"item", "entry"})
 MAX_LANGUAGE: Final = 35  # characters (RFC 5646 §4.4.1)
 _NAMES: Final[dict[str, list[str]]] = {what: names.split() for what, names in load("parse")["items"].items()}
 _PICTURES: Final = (".jpg", ".jpeg", ".png", ".webp", ".gif", ".avif")
-# Of Google News: the age in a search, and the form of what it adds to items.
-_AGE: Final = re.compile(r"(?<!\S)(?:when|after):\S")
-_LINKED: Final = re.compile(r"<a\s[^<>]*+>([^<]*+)</a>", re.I)
-_TAG: Final = re.compile(r"<[^<>]*+>")
 _PLAIN: Final = frozenset({"text", "text/plain", "plain"})  # Atom 1.0, Atom 0.3, Media RSS
 
 
@@ -178,16 +174,14 @@ def _read_source(item: Node, base: Base) -> tuple[str, str]:
 
 
 def _image(item: Node, base: Base) -> str:
-    """Return the first address of Media RSS content, an enclosure, Media RSS thumbnail, then iTunes' and the item's own image.
-
-    An address that stands as text is believed only if it is absolute: any words would make a relative one.
-    """
+    """Return the first address of Media RSS content, an enclosure, Media RSS thumbnail, then iTunes' and the item's own image."""
     places = (item, *item.all("media:group", "media:content"))
     media = [node for place in places for node in place.all("media:content") if _is_picture(node)]
     enclosures = [node for node in item.all("enclosure", "link") if node.name == "enclosure" or _rel(node) == "enclosure"]
     thumbnails = [node for place in places for node in place.all("media:thumbnail")]
     for node in (*media, *filter(_is_picture, enclosures), *thumbnails, *item.all("itunes:image", "image")):
         address = node.attrs.get("url") or node.attrs.get("href") or node.text("url")
+        # An address that stands as text is believed only if it is absolute: any words would make a relative one.
         if found := web("", base.resolve(node, address)) or web("", _only_text(node)):
             return found
     return ""
@@ -202,7 +196,7 @@ def _is_picture(node: Node) -> bool:
 
 def search_url(query: str) -> str:
     """Return the RSS address of a search in US English, bound to a week unless it names an age: Google gives items of any."""
-    aged = query if _AGE.search(query) else f"{query} when:7d"
+    aged = query if re.search(r"(?<!\S)(?:when|after):\S", query) else f"{query} when:7d"
     params = {"q": aged.strip(), "hl": "en-US", "gl": "US", "ceid": "US:en"}
     return "https://news.google.com/rss/search?" + urlencode(params, safe=":")
 
@@ -214,9 +208,9 @@ def remove_additions(entry: Entry) -> Entry:
     if host(entry.url) != "news.google.com" or not entry.credited_source:
         return entry
     title = entry.title.removesuffix(f" - {entry.credited_source}") or entry.title
-    linked = {_plain(text) for text in _LINKED.findall(entry.summary)}
+    linked = {_plain(text) for text in re.findall(r"(?i)<a\s[^<>]*+>([^<]*+)</a>", entry.summary)}
     return replace(entry, title=title, summary="" if {_plain(title), _plain(entry.title)} & linked else entry.summary)
 
 
 def _plain(markup: str) -> str:
-    return " ".join(html.unescape(_TAG.sub("", markup)).split()).casefold()
+    return " ".join(html.unescape(re.sub(r"<[^<>]*+>", "", markup)).split()).casefold()

@@ -16,10 +16,7 @@ class InvalidFeed(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Sitemap:
-    """Pages and other sitemaps that a sitemap or an index lists, in its order: pages as entries, sitemaps as absolute addresses.
-
-    `whole` is false when the document breaks off.
-    """
+    """Pages as entries and other sitemaps as absolute addresses, as listed; `whole` is false when the document breaks off."""
 
     entries: list[Entry]
     children: list[str]

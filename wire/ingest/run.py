@@ -20,18 +20,8 @@ from sources.entries import Entry
 from sources.health import HostNotes
 from sources.models import Feed, FeedHealth, RawFetch
 from sources.parse import InvalidFeed
-from wire.ingest import article_pages, lexicon
-from wire.ingest.feed_entries import (
-    ItemOutcome,
-    address,
-    canonical_address,
-    count,
-    describe_item,
-    merge_recent_items,
-    policy,
-    read,
-    refuse_sample,
-)
+from wire.ingest import article_pages, feed_entries, lexicon
+from wire.ingest.feed_entries import ItemOutcome
 from wire.ingest.match import Outcome
 from wire.ingest.normalise import Context
 from wire.ingest.save import Prepared, prepare, store
@@ -74,14 +64,14 @@ def collect(
     """Fetch, store and publish. `by_hand` asks feeds also before their next try; `stop` ends the run after the feed at hand. Each
     feed is one transaction with its health, so a killed run loses nothing. Raises: Busy, InvalidArgument on the sample wire.
     """
-    refuse_sample()
+    feed_entries.refuse_sample()
     with job_lock.acquire() as lease:
-        at_work = _Collector(lease, how or policy())
+        at_work = _Collector(lease, how or feed_entries.policy())
         run, now = at_work.run, timezone.now()
         due = {feed.pk: feed for feed in feeds if by_hand or health.is_due(_current_health(feed), now)}
         run.waiting = len(feeds) - len(due)
         known = ((feed, _current_health(feed)) for feed in due.values())
-        asks = (fetch.Ask(feed.pk, address(feed), state.etag, state.last_modified) for feed, state in known)
+        asks = (fetch.Ask(feed.pk, feed_entries.address(feed), state.etag, state.last_modified) for feed, state in known)
         for ask, outcome in at_work.answers(asks, stop):
             report = at_work.store_feed(due[ask.key], outcome)
             run.reports.append(report)
@@ -96,12 +86,12 @@ def collect(
 
 def try_out(feed: Feed, url: str = "") -> tuple[FeedReport, list[ItemOutcome]]:
     """Return what a run would read in one feed now, item by item; in `url`, if given, by the rules of `feed`. Writes nothing."""
-    ask = fetch.Ask(feed.pk, url or address(feed))
-    ((_, outcome),) = fetch.fetch_all([ask], policy(), HostNotes())
+    ask = fetch.Ask(feed.pk, url or feed_entries.address(feed))
+    ((_, outcome),) = fetch.fetch_all([ask], feed_entries.policy(), HostNotes())
     if not isinstance(outcome, fetch.Fetched):
         code, words = (outcome.code, outcome.message) if isinstance(outcome, fetch.Failed) else ("http_304", "Nothing came.")
         return FeedReport(feed, "failed", code=code, failure=words), []
-    known = copy(_current_health(feed)) if ask.url == address(feed) else FeedHealth(feed=feed)
+    known = copy(_current_health(feed)) if ask.url == feed_entries.address(feed) else FeedHealth(feed=feed)
     return rehearse_answer(feed, known, outcome, _now())
 
 
@@ -118,8 +108,8 @@ def rehearse_answer(
         outcomes = store(body.prepared, context)
         transaction.set_rollback(True)
     waiting = sum(state != article_pages.DONE for state in known.pages.values())
-    counts = count(outcomes) + Counter({"pages to read": waiting})
-    return FeedReport(feed, "taken", counts, doubt=body.doubt), list(map(describe_item, body.titled, outcomes))
+    counts = feed_entries.count(outcomes) + Counter({"pages to read": waiting})
+    return FeedReport(feed, "taken", counts, doubt=body.doubt), list(map(feed_entries.describe_item, body.titled, outcomes))
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +127,7 @@ class _Body:
 def _read_body(feed: Feed, known: FeedHealth, fetched: fetch.Fetched, context: Context) -> _Body | fetch.Failed:
     """Parse and clean a new body, or say why it cannot be; addresses alone are noted in `known`."""
     try:
-        parsed = read(feed, fetched.body, fetched.content_type, fetched.url)
+        parsed = feed_entries.read(feed, fetched.body, fetched.content_type, fetched.url)
     except InvalidFeed as error:
         return fetch.Failed("invalid_feed", str(error))
     if not (parsed.whole or parsed.entries):
@@ -226,11 +216,11 @@ class _Collector:
                 case fetch.Fetched():
                     context = self._context.bind_feed(feed, now, previous=previous)
                     outcomes = store(body.prepared, context)
-                    report = FeedReport(feed, "taken", count(outcomes), doubt=body.doubt)
+                    report = FeedReport(feed, "taken", feed_entries.count(outcomes), doubt=body.doubt)
                     health.record_answer(known, outcome, now)
                     health.record_items(known, body.entries, now)
                     known.outcomes = dict(report.counts)
-                    known.recent_items = merge_recent_items(known.recent_items, body.titled, outcomes, now)
+                    known.recent_items = feed_entries.merge_recent_items(known.recent_items, body.titled, outcomes, now)
                     known.charset_doubt = body.doubt[:200]
                     known.body_sha256 = body.sha256
                     _record_fetch(feed, outcome, body.sha256, now)
@@ -251,8 +241,8 @@ class _Collector:
             self._lease.renew()
             if entries:
                 outcomes = store(prepared, context)
-                self.run.pages += count(outcomes)
-                known.recent_items = merge_recent_items(known.recent_items, entries, outcomes, now)
+                self.run.pages += feed_entries.count(outcomes)
+                known.recent_items = feed_entries.merge_recent_items(known.recent_items, entries, outcomes, now)
             if digest and isinstance(outcome, fetch.Fetched):
                 newest = Story.objects.filter(publication=feed.publication).newest_first()
                 health.record_dates(known, newest.values_list("published_at", flat=True)[:50], now)
@@ -269,17 +259,17 @@ def _read_previous(feed: Feed, digest: str) -> Mapping[str, str]:
     """Return digests of the items of the feed's last body, read by today's parser, by canonical address; the first counts."""
     fetched = RawFetch.objects.filter(feed=feed, sha256=digest, is_page=False).order_by("-id").first() if digest else None
     try:
-        entries = read(feed, raw_store.read(digest), fetched.content_type, fetched.url).entries if fetched else ()
+        entries = feed_entries.read(feed, raw_store.read(digest), fetched.content_type, fetched.url).entries if fetched else ()
     except (InvalidFeed, OSError):  # then stored digests decide alone
         return {}
-    return {url: entry.digest for entry in reversed(entries) if (url := canonical_address(entry.url))}
+    return {url: entry.digest for entry in reversed(entries) if (url := feed_entries.canonical_address(entry.url))}
 
 
 def _current_health(feed: Feed) -> FeedHealth:
     """Return the feed's health, started over if its address changed."""
     known: FeedHealth = getattr(feed, "health", None) or FeedHealth(feed=feed)
-    if known.address != address(feed):
-        health.start_over(known, address(feed))
+    if known.address != feed_entries.address(feed):
+        health.start_over(known, feed_entries.address(feed))
     return known
 
 
