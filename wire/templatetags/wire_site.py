@@ -23,7 +23,6 @@ register = template.Library()
 
 _WORDS: Final = re.compile(r"\s*\S+")
 _TABLE: Final = re.compile("<table>(.*?</thead>.*?)</table>", re.DOTALL)
-_TAGS: Final = {"delete": "<del>{}</del>", "insert": "<ins>{}</ins>"}
 MOST_WORDS: Final = 150
 
 
@@ -123,13 +122,8 @@ def diff(old: str, new: str) -> SafeString:
     one, two = _WORDS.findall(old), _WORDS.findall(new)
     if max(len(one), len(two)) > MOST_WORDS:  # comparing takes the product of both, and more where words repeat
         return format_html("<del>{}</del> <ins>{}</ins>", old, new)
-    pieces = []
+    pieces: list[tuple[str, str]] = []
     for kind, i, j, k, end in difflib.SequenceMatcher(None, one, two, autojunk=False).get_opcodes():
-        if kind == "equal":
-            pieces.append(format_html("{}", "".join(one[i:j])))
-            continue
-        if j > i:
-            pieces.append(format_html(_TAGS["delete"], "".join(one[i:j])))
-        if end > k:
-            pieces.append(format_html(_TAGS["insert"], "".join(two[k:end])))
-    return format_html_join("", "{}", ((piece,) for piece in pieces))
+        gone, come = "".join(one[i:j]), "".join(two[k:end])
+        pieces += [("{}", gone)] if kind == "equal" else [("<del>{}</del>", gone), ("<ins>{}</ins>", come)]
+    return format_html_join("", "{}", ((format_html(form, text),) for form, text in pieces if text))

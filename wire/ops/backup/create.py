@@ -22,8 +22,9 @@ from wire.text.provenance import timestamp
 
 
 def create_backup(target: Path) -> Manifest:
-    """Write every table as of one moment, and every key, to the new directory `target`; return its manifest. Until it is whole it
-    has a hidden name that ends in `.part`. Raises: InvalidArgument, Broken, OSError.
+    """Write every table as of one moment, and every key, to the new directory `target`; return its manifest.
+
+    Raises: InvalidArgument, Broken, OSError.
     """
     if os.path.lexists(target):
         raise InvalidArgument(f"{target} is there already.", "Name a new directory; a backup never replaces anything.")
