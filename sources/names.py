@@ -102,10 +102,7 @@ class _Index:
 
 
 def verify(name: str, roster: Sequence[Name]) -> VerdictOut:
-    """Return whether `name` is a publication of `roster`, and what to know before attributing anything to it.
-
-    `similarity` is to two decimals: 1 for a name, alias or domain alone, less for whatever is only taken as one.
-    """
+    """Return whether `name` is a publication of `roster`, and what to know before attributing anything to it."""
     index = _index(tuple(roster))
     found, reason, similarity = _find(name, index)
     if found and not found.former_note:

@@ -30,9 +30,8 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """An answer with content: `body` is inflated and of any type, `url` is where it was found after redirects.
-
-    `moved_to` is that address if every redirect on the way was permanent (301, 308; RFC 9110 §15.4), else empty.
+    """An answer with content: `body` is inflated and of any type, `url` is where it was found after redirects, and so is `moved_to`
+    if all of them were permanent (301, 308; RFC 9110 §15.4), else empty.
     """
 
     body: bytes
@@ -55,10 +54,8 @@ class Unchanged:
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """Nothing came of it. `code` is stable; `message` tells an editor what happened and what to do, in one sentence. It is public,
-    so that addresses in it are masked.
-
-    `retry_after` is the wait that the server asked for (RFC 9110 §10.2.3), at most `LONGEST_WAIT`. The code of a 410 is `gone`.
+    """Nothing came of it. `code` is stable (a 410 is `gone`); `message`, public and with addresses masked, tells an editor what
+    happened and what to do. `retry_after` is the wait that the server asked for (RFC 9110 §10.2.3), at most `LONGEST_WAIT`.
     """
 
     code: str

@@ -87,9 +87,8 @@ class Article:
 
 
 def to_markdown(html: str, url: str) -> str:
-    """Return a feed's full content as Markdown, every paragraph of it; empty if it has no text.
+    """Return a feed's full content as Markdown, links resolved against its `<base>`, else `url`; empty if it has no text.
 
-    Relative links are resolved against its `<base>`, else `url`; those that are then not http(s) become their text.
     Raises: InvalidArticle too_large, too_complex.
     """
     _check(_CODE.sub("", html))

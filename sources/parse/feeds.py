@@ -23,10 +23,7 @@ _PLAIN: Final = frozenset({"text", "text/plain", "plain"})  # Atom 1.0, Atom 0.3
 
 @dataclass(frozen=True, slots=True)
 class Base:
-    """Base of relative addresses: `xml:base` where one is in force, else `default`.
-
-    `document` is where the bytes came from, empty if that is not known.
-    """
+    """Base of relative addresses: `xml:base` where one is in force, else `default`; `document` is where the bytes came from."""
 
     document: str
     default: str
@@ -47,11 +44,7 @@ def base_of(channel: Node, document: str) -> Base:
 
 
 def entry(item: Node, base: Base) -> Entry:
-    """Return an item as an entry, without what only its feed says.
-
-    Published goes before updated. A summary goes before the content. `feedburner:origLink` is the publisher's own address; a
-    guid is one unless it says that it is none (RSS 2.0, `isPermaLink`).
-    """
+    """Return an item as an entry, without what only its feed says; a guid may be its address (RSS 2.0, `isPermaLink`)."""
     guid = item.text("guid", "id") or item.attrs.get("rdf:about", "")
     credited, source_url = _read_source(item, base)
     group = next(iter(item.all("media:group")), EMPTY)

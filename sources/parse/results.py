@@ -25,10 +25,8 @@ class Sitemap:
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """A feed's entries in its own order; `publisher` of each is the feed's title, or what a news sitemap names.
-
-    `whole` is false when the document breaks off: the items before the break are here, the broken one is not. `doubt` says, for
-    the operator, that the charset had to be guessed; empty if not.
+    """A feed's entries in its own order; `publisher` of each is the feed's title, or what a news sitemap names. `whole` is false
+    when the document breaks off in an item, which is not here. `doubt` tells the operator of a guessed charset.
     """
 
     entries: list[Entry]

@@ -53,12 +53,10 @@ def environment(_request: HttpRequest | None = None) -> tuple[str, str] | None:
 
 
 def _explain_stop(now: dt.datetime) -> str:
-    """Return why no news arrives and what to do; "" while ingest works, and on the sample wire, which has none.
-
-    A server with WIRE_INGEST=off may have a process beside it that ingests: what counts is when a feed was last fetched.
-    """
+    """Return why no news arrives and what to do; "" while ingest works, and on the sample wire, which has none."""
     if environment():
         return ""
+    # A server with WIRE_INGEST=off may have a process beside it that ingests: what counts is when a feed was last fetched.
     feeds = FeedHealth.objects.aggregate(tried=Max("tried_at"), succeeded=Max("succeeded_at"))
     here = settings.WIRE_INGEST is not None
     off = "" if here else "Ingest is off on this server (WIRE_INGEST=off), and "

@@ -49,9 +49,7 @@ _ELEMENT: Final = re.compile(r"[^\W_]+\*?|[:?|%$€£^…#]")
 
 
 def read_features(headline: str, summary: str, of_headline: Mapping[str, float], of_both: Mapping[str, float]) -> dict[str, float]:
-    """Return what is known of a story by name, absent names being 0. `of_headline` and `of_both` are the lexicon's weights of the
-    headline alone and with the summary.
-    """
+    """Return what is known of a story, by name, with the lexicon's weights of the headline alone and with the summary."""
     words = re.search(r"[\w$'-]+", headline.replace("’", "'"))
     word = words[0].casefold() if words else ""
     others = "participle" if word.endswith("ing") else "name" if headline[:1].isupper() else "other"
@@ -82,8 +80,7 @@ def _load_model() -> Model:
 @dataclass(frozen=True, slots=True)
 class Term:
     """Pattern of words. A word with a capital only matches that spelling; `word*` takes any ending; `…` stands for up to five
-    words, `#` for one with a digit, `^` for either end of the headline. The marks `: ? | % $ € £` count as words; other punctuation
-    is passed over.
+    words, `#` for one with a digit, `^` for either end of the headline. The marks `: ? | % $ € £` count as words, others do not.
     """
 
     target: str

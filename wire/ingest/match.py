@@ -219,8 +219,8 @@ def _input_source(draft: StoryDraft, known: Known, context: Context) -> str:
 
 
 def follows(draft: StoryDraft, known: Known, context: Context) -> bool:
-    """Return whether the story follows the edits of the draft's feed, or will: of the one that brought it first, until that is
-    switched off, or the publisher's own feed brings what came by Google News.
+    """Return whether the story follows the edits of the draft's feed: of its first one, until that is off, or the publisher's own
+    feed brings what came by Google News.
     """
     if draft.by_google_news and not known.by_google_news:
         return False

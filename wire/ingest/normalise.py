@@ -217,9 +217,7 @@ def summary_of(entry: Entry, headline: str, *, of_maker: bool) -> str:
 
 
 def _published_at(entry: Entry, context: Context) -> tuple[dt.datetime, bool]:
-    """Return UTC, whole seconds, and whether it is an estimate. A feed's missing or absurd date becomes the time at which the item
-    was first seen; an archive's is refused, and so is a date ten years back.
-    """
+    """Return UTC, whole seconds, and whether it is an estimate: of a feed's missing or absurd date. Raises: Rejected."""
     now = context.now.replace(microsecond=0)
     try:
         moment = _parse_date(entry.published_at)

@@ -28,11 +28,9 @@ MOST_WORDS: Final = 150
 
 @register.filter
 def when(moment: dt.datetime, day: dt.date | None = None) -> str:
-    """Write "14:05" for a moment of that UTC day, else "15 Oct 2026, 14:05 UTC". Midnight sharp gives the date alone: archives and
-    some feeds have no time, and no page is to invent one.
-    """
+    """Write "14:05" for a moment of that UTC day, else "15 Oct 2026, 14:05 UTC"."""
     utc = moment.astimezone(dt.UTC)
-    if utc.time() == dt.time():
+    if utc.time() == dt.time():  # archives and some feeds have no time, and no page is to invent one
         return "" if utc.date() == day else f"{utc:%-d %b %Y}"
     if day is None:
         return f"{utc:%-d %b %Y, %H:%M} UTC"
