@@ -5,7 +5,7 @@ import queue
 import threading
 from collections.abc import Callable, Generator, Iterable, MutableMapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from sources.fetch.results import Ask, HostNote, NotFetched, Outcome, Policy
 
@@ -13,10 +13,6 @@ if TYPE_CHECKING:
     import ssl
 
     from sources.fetch.transport import Resolver
-
-READY: Final = 2  # outcomes that wait for the caller
-LARGEST: Final = 1 << 20  # bytes of an answer to `get_once`
-PATIENCE: Final = 30.0  # seconds for the whole of it, redirects included
 
 Result = tuple[Ask, Outcome]
 
@@ -49,7 +45,7 @@ def fetch_all(
             host = ""
         by_host.setdefault(host, []).append(ask)
     ready: queue.SimpleQueue[Result | BaseException | None] = queue.SimpleQueue()
-    room = asyncio.Semaphore(READY)
+    room = asyncio.Semaphore(2)  # outcomes that wait for the caller
     running: asyncio.Task[None] | None = None
     is_closed = False
 
@@ -123,7 +119,7 @@ def get_once(url: str, policy: Policy) -> bytes:
     from sources.fetch.transport import Network
     from sources.fetch.url import WebAddress
 
-    address, policy = WebAddress.parse(url), replace(policy, max_body=LARGEST, patience=PATIENCE)
+    address, policy = WebAddress.parse(url), replace(policy, max_body=1 << 20, patience=30.0)
 
     async def get() -> bytes:
         with contextlib.closing(Network(policy)) as network:

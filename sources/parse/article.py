@@ -41,7 +41,6 @@ _OTHERS: Final = (
     b"\xd0\xcf\x11\xe0",
 )
 _FIRST_TAG: Final = re.compile(r"<(?:!doctype\s+)?([a-z][\w:-]*)", re.I)
-_FEEDS: Final = frozenset({"rss", "feed", "rdf:rdf", "urlset", "sitemapindex", "svg"})
 _BASE: Final = re.compile(r"""<base\s[^<>]{0,500}?\bhref\s{0,9}=\s{0,9}(?:"([^"<>]*)"|'([^'<>]*)'|([^\s"'<>]+))""", re.I)
 _PASSWORD: Final = re.compile(r"""<input\s[^<>]{0,500}?\btype\s{0,9}=\s{0,9}["']?password\b""", re.I)
 _TARGET: Final = re.compile(r"\]\([^()]*\)")
@@ -155,7 +154,7 @@ def _decode_page(data: bytes, content_type: str) -> tuple[str, str]:
         raise InvalidArticle("no_text", "The page is empty.")
     bare = _CODE.sub("", text)
     tag = _FIRST_TAG.search(bare)
-    if tag is None or tag[1].lower() in _FEEDS:
+    if tag is None or tag[1].lower() in {"rss", "feed", "rdf:rdf", "urlset", "sitemapindex", "svg"}:
         raise InvalidArticle("not_html", "The address answers with something else than a web page.")
     return text, bare
 

@@ -25,9 +25,6 @@ _ENDS_PARAGRAPH: Final = frozenset((*_PAGES["ends_paragraph"], *_PAGES["text"], 
 PARAGRAPH: Final = 60  # characters: shorter ones are bylines, dates and labels
 SEPARATORS: Final = (" | ", " \\ ", " - ", " – ", " — ", " · ", " : ")
 # Pages that say they do not exist though their status is 200 ("soft 404"), known by a title or heading that says no more.
-_LONGEST: Final = 150  # characters; what is longer says more than that a page is missing
-_PARTS: Final = re.compile(r"\s[|\\\-–—·•:»]\s")  # between a title and the name of its site
-_NO_WORD: Final = re.compile(r"[\W_]+")
 _MISSING_PAGE: Final = re.compile("|".join(_LEXICON["missing_pages"]).replace("<missing>", _LEXICON["missing"]))
 MAX_BYLINE: Final = 200  # characters of an element that names authors
 MAX_ELEMENTS: Final = 20  # that are looked at for each form of a date or a byline
@@ -239,10 +236,10 @@ def _string(value: Any) -> str:
 
 def is_not_found(heading: str) -> bool:
     """Return whether a title or heading, plain text, says only that there is no such page; the site's name may stand by it."""
-    if len(heading) > _LONGEST:
+    if len(heading) > 150:  # it says more than that a page is missing
         return False
-    for part in _PARTS.split(heading):
-        words = _NO_WORD.sub(" ", unicodedata.normalize("NFC", part.casefold())).split()
+    for part in re.split(r"\s[|\\\-–—·•:»]\s", heading):  # of a title and the name of its site
+        words = re.sub(r"[\W_]+", " ", unicodedata.normalize("NFC", part.casefold())).split()
         rest = " ".join(word for word in words if word not in _PAGES["filler"])
         if _MISSING_PAGE.fullmatch(rest) or (not rest and "404" in words):
             return True

@@ -29,7 +29,6 @@ from wire.text.vocabulary import PairLabel, Status
 
 SIMILAR: Final = 8  # events that are offered for a merge
 CANDIDATES: Final = 3000  # stories around an event that are compared with it, the newest first
-LEAST_LIKE: Final = 0.12  # a lower similarity of two headlines is noise
 _ID: Final = re.compile(STORY_ID_PATTERN.strip("^$"))
 
 
@@ -219,7 +218,8 @@ def _list_similar(event: Event, stories: Sequence[Story]) -> list[tuple[Item, st
     best: dict[str, tuple[Item, float]] = {}
     for headline in dict.fromkeys(get_headline(story) for story in stories[:SIMILAR]):
         for item, likeness in headline_similarity.score_stories(headline, items):
-            if likeness >= LEAST_LIKE and (item.event_id not in best or likeness > best[item.event_id][1]):
+            # Less likeness is noise.
+            if likeness >= 0.12 and (item.event_id not in best or likeness > best[item.event_id][1]):
                 best[str(item.event_id)] = item, likeness
     ranked = sorted(best.values(), key=lambda found: (-found[1], found[0].chatbotnews_id))[:SIMILAR]
     return [(item, publications[item.chatbotnews_id], moment(item.published_at), likeness) for item, likeness in ranked]

@@ -20,9 +20,6 @@ SAME_NEWS: Final = dt.timedelta(hours=72)  # how far apart a publisher and Googl
 TEXTS: Final = ("headline", "author", "summary_medium")  # what a publisher may change of a story
 DATE: Final = ("published_at", "published_at_estimated")
 REVISED_AGAIN_AFTER: Final = dt.timedelta(hours=1)
-# Two headlines that are tried out in turn would otherwise revise a story at each fetch.
-CHANGED_BACK_AFTER: Final = dt.timedelta(hours=24)
-REDATED: Final = dt.timedelta(days=1)  # by less a publisher's date only moves with an edit
 Texts = Mapping[str, str | None]
 # What changes without anybody having written anything. Only comparisons leave it out.
 _COUNTER: Final = re.compile("|".join(load("headlines")["counters"]), re.I)
@@ -60,7 +57,7 @@ class Known:
         return self.revisions[-1]
 
     def as_of(self, moment: dt.datetime) -> "Known | None":
-        """Return the story with the revisions and addresses that were recorded by then; None if there were no revisions."""
+        """Return the story with what was recorded by then; None if there were no revisions."""
         revisions = [revision for revision in self.revisions if revision.recorded_at <= moment]
         aliases = {url: seen_at for url, seen_at in self.aliases.items() if seen_at is None or seen_at <= moment}
         return Known(self.story, revisions, aliases) if revisions else None
@@ -151,7 +148,8 @@ def is_date_corrected(draft: StoryDraft, known: Known, context: Context) -> bool
         return False
     moved = abs(draft.published_at - known.latest.published_at)
     is_possible = moved > dt.timedelta(0) and draft.published_at <= known.story.first_seen_at
-    return is_possible and (known.latest.published_at_estimated or moved > REDATED)
+    # By less than a day a publisher's date only moves with an edit.
+    return is_possible and (known.latest.published_at_estimated or moved > dt.timedelta(days=1))
 
 
 def is_postponed(changes: Mapping[str, Any], known: Known, context: Context) -> bool:
@@ -159,11 +157,11 @@ def is_postponed(changes: Mapping[str, Any], known: Known, context: Context) -> 
     if context.feed is None or context.by_newer_rules or not is_newest(known, context):
         return False
     since = context.now - known.revised_at
-    publishers = [revision for revision in known.revisions if _is_by_publisher(revision)]
-    if len(publishers) > 1 and since < REVISED_AGAIN_AFTER:
+    if sum(map(_is_by_publisher, known.revisions)) > 1 and since < REVISED_AGAIN_AFTER:
         return True
     after = {**_texts(known.latest), **{name: value for name, value in changes.items() if name in TEXTS}}
-    return since < CHANGED_BACK_AFTER and any(not _find_changed(after, texts) for texts in known.published_texts[:-1])
+    # Two headlines that are tried out in turn would otherwise revise a story at each fetch.
+    return since < dt.timedelta(days=1) and any(not _find_changed(after, texts) for texts in known.published_texts[:-1])
 
 
 def is_newest(known: Known, context: Context) -> bool:

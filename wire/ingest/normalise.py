@@ -19,12 +19,8 @@ from wire.text.identity import BadUrl, canonical_url, chatbotnews_id
 from wire.text.plain_text import SHORT, addresses_model, byline, cut, has_forbidden, plain_text, summary
 
 EARLIEST: Final = dt.datetime(1990, 1, 1, tzinfo=dt.UTC)  # before it a date is a slip: year 1, the Unix epoch
-OLDEST_IN_FEED: Final = dt.timedelta(days=3653)
 TOLERANCE: Final = dt.timedelta(days=1)  # clocks and time zones differ; further ahead is a mistake
 MAX_HEADLINE: Final = 1000
-MAX_GUID: Final = 500
-MAX_FRAGMENT: Final = 200
-MAX_IMAGE: Final = 2048
 GOOGLE_NEWS: Final = "Google News"
 NEWS_LINK: Final = "https://news.google.com/"
 MAX_RAW: Final = 1_000_000  # characters of any field that are looked at
@@ -36,9 +32,7 @@ class Rejected(Exception):
 
     def __init__(self, code: str, message: str, subject: str = "") -> None:
         super().__init__(message)
-        self.code = code
-        self.message = message
-        self.subject = subject
+        self.code, self.message, self.subject = code, message, subject
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,11 +132,11 @@ def normalise(entry: Entry, context: Context) -> StoryDraft:
     if context.feed and not context.feed.ai_only and not context.lexicon.is_about_ai(headline, medium):
         raise Rejected("not_about_ai", f"{headline[:80]!r} is not about AI, and {context.feed} brings all kinds of news.")
     language, image = entry.language.strip().replace("_", "-"), entry.image
-    is_image = len(image) <= MAX_IMAGE and re.fullmatch(r"https?://[!-~]+", image) and not set(image) & set("<>\"'")
+    is_image = len(image) <= 2048 and re.fullmatch(r"https?://[!-~]+", image) and not set(image) & set("<>\"'")
     return StoryDraft(
         chatbotnews_id=chatbotnews_id(url),
         original_url=url,
-        guid=plain_text(entry.guid, MAX_GUID),
+        guid=plain_text(entry.guid, 500),
         publication=publication,
         headline=headline,
         author=author,
@@ -158,7 +152,7 @@ def normalise(entry: Entry, context: Context) -> StoryDraft:
         image_url=image if is_image else "",
         untrusted_instructions=any(map(addresses_model, filter(None, (headline, medium, author, credited)))),
         digest=entry.digest,
-        fragment=plain_text(entry.url.partition("#")[2], MAX_FRAGMENT),
+        fragment=plain_text(entry.url.partition("#")[2], 200),
     )
 
 
@@ -229,7 +223,7 @@ def _published_at(entry: Entry, context: Context) -> tuple[dt.datetime, bool]:
         if context.feed is None:
             raise
         return now, True
-    if context.feed and moment < now - OLDEST_IN_FEED:
+    if context.feed and moment < now - dt.timedelta(days=3653):
         raise Rejected("date_too_old", f"The item is dated {moment:%Y-%m-%d}, more than ten years ago.")
     return min(moment, now), entry.published_at_estimated or moment > now
 

@@ -24,9 +24,6 @@ from wire.text.provenance import digest, story_content
 from wire.text.vocabulary import NEWER_RULES, Status
 
 CHUNK: Final = 500  # entries looked up at once; databases bound the parameters of a query
-STORY_FIELDS: Final = ("chatbotnews_id", "original_url", "publication", "guid", "image_url", "category", "published_at")
-
-
 Prepared = list[StoryDraft | Rejected]
 
 
@@ -219,8 +216,9 @@ class _Batch:
         return next(same, None) or match.find_same_news(draft, namesakes)
 
     def _add_story(self, draft: StoryDraft) -> Outcome:
+        shared = ("chatbotnews_id", "original_url", "publication", "guid", "image_url", "category", "published_at")
         story = Story(
-            **{name: getattr(draft, name) for name in STORY_FIELDS},
+            **{name: getattr(draft, name) for name in shared},
             guid_feed=self._context.feed,
             feed=self._context.feed,
             inputs=first_input(FEED if self._context.feed else ARCHIVE, draft.digest),
@@ -237,9 +235,9 @@ class _Batch:
             original_publisher_tier=draft.publication.tier,
             **{name: getattr(draft, name) for name in SHARED_FIELDS},
         )
-        known = Known(story, [])
         if self._must_keep_final_day(story):
             return Outcome.FINAL_DAY
+        known = Known(story, [])
         self._new_stories.append(story)
         self._by_id[draft.chatbotnews_id], self._by_url[draft.original_url] = known, [known]
         self._add_revision(known, revision)

@@ -22,7 +22,6 @@ from wire.publishing.transparency import log
 from wire.text.provenance import canonical
 
 T = TypeVar("T", bound=models.Model)
-RESTORED: Final = (Story, Event, EditorTake, Snapshot, SigningKey)
 
 
 def restore(records: Iterable[Record], on_progress: Callable[[int], None] = lambda _number: None) -> Counter[str]:
@@ -32,7 +31,7 @@ def restore(records: Iterable[Record], on_progress: Callable[[int], None] = lamb
     try:
         with transaction.atomic():
             WireState.lock()
-            empty = not any(model._default_manager.exists() for model in RESTORED)
+            empty = not any(model._default_manager.exists() for model in (Story, Event, EditorTake, Snapshot, SigningKey))
             for kind, group in groupby(check_records(records, verifier), key=lambda record: str(record["kind"])):
                 while chunk := list(islice(group, CHUNK)):
                     if act := (_RESTORE if empty else _CONFIRM).get(kind):
