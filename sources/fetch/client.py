@@ -131,9 +131,9 @@ class Client:
         is_robots = kind == "robots"
         cap, accept = (robots.MAX_SIZE, "text/plain") if is_robots else (self._policy.max_body, ACCEPT)
         sent = {"User-Agent": self._policy.user_agent, "Accept": accept, "Accept-Encoding": "gzip, deflate", **asked}
-        clock = asyncio.get_running_loop().time
+        loop = asyncio.get_running_loop()
         async with self._turn(url.authority):
-            ends = clock() + left
+            ends = loop.time() + left
             async with _limit(asyncio.timeout_at(ends), url.host), self._network.request(url, sent) as response:
                 headers = _decode_headers(response.headers)
                 body = b""
@@ -145,20 +145,20 @@ class Client:
                     body = await read_body(response.aiter_stream(), encoding, cap, cut=is_robots, may_break_off=kind == "feed")
                 elif response.status in {429, 503} and (wait := _read_retry_after(headers)):
                     self._hosts.setdefault(url.authority, HostNote()).not_before = _now() + wait
-            return Response(response.status, headers, body, url), ends - clock()
+            return Response(response.status, headers, body, url), ends - loop.time()
 
     @asynccontextmanager
     async def _turn(self, authority: str) -> AsyncIterator[None]:
         """Make this the host's only request of the moment. Raises: NotFetched not_yet if it asked to be left alone."""
-        lane, clock = self._lanes.setdefault(authority, Lane(self._policy.gap)), asyncio.get_running_loop().time
+        lane = self._lanes.setdefault(authority, Lane(self._policy.gap))
         async with lane.turn:
             self._heed_wait(authority)
-            if (pause := lane.ended + lane.gap - clock()) > 0:
+            if (pause := lane.ended + lane.gap - _clock()) > 0:
                 await asyncio.sleep(pause)
             try:
                 yield
             finally:
-                lane.ended = clock()
+                lane.ended = _clock()
 
     def _heed_wait(self, authority: str) -> None:
         note = self._hosts.get(authority)
@@ -287,3 +287,7 @@ def _decode_headers(raw: list[tuple[bytes, bytes]]) -> dict[str, str]:
 
 def _now() -> dt.datetime:
     return dt.datetime.now(dt.UTC)
+
+
+def _clock() -> float:
+    return asyncio.get_running_loop().time()

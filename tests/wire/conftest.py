@@ -60,5 +60,5 @@ def server(listening: FeedServer, settings: Any, tmp_path: Path, monkeypatch: py
     settings.WIRE_FETCH_ALLOW = (ipaddress.ip_network("127.0.0.0/8"),)
     settings.WIRE_DATA_DIR = tmp_path / "wire"
     polite = policy()
-    monkeypatch.setattr(collecting, "policy", lambda: Policy(polite.user_agent, polite.allow, gap=0.0, deadline=5.0))
+    monkeypatch.setattr(collecting.feed_entries, "policy", lambda: Policy(polite.user_agent, polite.allow, gap=0.0, deadline=5.0))
     return listening

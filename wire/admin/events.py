@@ -164,9 +164,7 @@ class EventAdmin(QueuedAdmin[Event], ModelAdmin[Event]):
             "lead": lead,
             "headline": get_headline(lead) if lead else event.pk,
             "is_chosen": lead is not None and lead.leads_event,
-            "rows": [
-                (story, get_headline(story), moment(story.published_at), list_labels(story), story in shown) for story in stories
-            ],
+            "rows": [(one, get_headline(one), moment(one.published_at), list_labels(one), one in shown) for one in stories],
             "reports": count(len(shown), "report", "reports"),
             "publications": count(len({story.publication_id for story in shown}), "publication", "publications"),
             "may_change": may,

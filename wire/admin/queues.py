@@ -62,13 +62,10 @@ def _active_feeds() -> QuerySet[Feed]:
 def _find_disagreeing() -> QuerySet[Any, Any]:
     """Select events whose best story is poorly corroborated by the others, without those that editors settled."""
     events = Story.objects.live().filter(event__isnull=False).order_by().values("event")
-    figures = events.annotate(
-        stories=Count("pk"),
-        score=Max("consensus_score"),
-        sources=Max("cross_source_count"),
-        unsettled=Count("pk", filter=Q(event_pinned=False)),
-    )
-    return figures.filter(stories__gte=FEWEST_STORIES, score__lt=LOW_SCORE, sources__gte=2, unsettled__gt=0).values("event")
+    unsettled = Count("pk", filter=Q(event_pinned=False))
+    score, sources = Max("consensus_score"), Max("cross_source_count")
+    found = events.annotate(stories=Count("pk"), score=score, sources=sources, unsettled=unsettled)
+    return found.filter(stories__gte=FEWEST_STORIES, score__lt=LOW_SCORE, sources__gte=2, unsettled__gt=0).values("event")
 
 
 PAIRS: Final = Queue(

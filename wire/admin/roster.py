@@ -87,9 +87,8 @@ class ReplacementForm(forms.Form):
         if known and known.active:
             self.add_error("slug", "This publication is in the roster already.")
         elif known and data.get("name") not in {known.name, None}:
-            self.add_error(
-                "slug", f"{known.name} had this slug, which its stories still have. Choose another, or readmit it by its name."
-            )
+            why = f"{known.name} had this slug, which its stories still have. Choose another, or readmit it by its name."
+            self.add_error("slug", why)
         if Publication.objects.exclude(slug=data.get("slug", "")).filter(name=data.get("name", "")).exists():
             self.add_error("name", "Another publication has this name.")
         if not self.errors:  # no name that a reader would take for a publication that stays in the roster

@@ -30,7 +30,6 @@ from wire.text.vocabulary import Category, Status, Topic
 
 TEXTS = ("headline", "summary", "author")
 WHY = f"Reason: {corrections.SETTLING}"
-UNPUBLISHED = "(not published yet)"
 
 
 class FreshStory(base.FreshForm[Story]):
@@ -60,12 +59,7 @@ class StoryForm(FreshStory, base.PreviewedForm[Story]):
     topics = forms.MultipleChoiceField(
         choices=Topic.choices, required=False, widget=widgets.UnfoldAdminCheckboxSelectMultipleWidget
     )
-    reason = forms.CharField(
-        max_length=500,
-        required=False,
-        widget=widgets.UnfoldAdminTextInputWidget,
-        help_text="One sentence; readers see it with the change.",
-    )
+    reason = base.text_field(max_length=500, required=False, help_text="One sentence; readers see it with the change.")
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -139,21 +133,13 @@ class StoryAdmin(QueuedAdmin[Story], base.TellsRefusals[Story], base.PreviewedAd
         return super().get_queryset(request).annotate(in_event=Subquery(same.annotate(number=Count("pk")).values("number")))
 
     def get_fieldsets(self, request: HttpRequest, obj: Story | None = None) -> Any:
-        facts = ("Facts", {"fields": self.readonly_fields})
-        if not self.has_change_permission(request, obj):
-            return (facts,)
-        return (
-            ("Correct", {"fields": TEXTS}),
-            ("Classify", {"fields": ("category", "topics")}),
-            ("Why", {"fields": ("reason", "seen")}),
-            facts,
-        )
+        sections = [("Correct", TEXTS), ("Classify", ("category", "topics")), ("Why", ("reason", "seen"))]
+        shown = sections if self.has_change_permission(request, obj) else []
+        return [(title, {"fields": fields}) for title, fields in (*shown, ("Facts", self.readonly_fields))]
 
     def get_urls(self) -> list[URLPattern]:
-        return [
-            path("<int:pk>/withdraw/", self.admin_site.admin_view(self.withdraw), name="wire_story_withdraw"),
-            *super().get_urls(),
-        ]
+        withdraw = self.admin_site.admin_view(self.withdraw)
+        return [path("<int:pk>/withdraw/", withdraw, name="wire_story_withdraw"), *super().get_urls()]
 
     def view_on_site(self, story: Story) -> str | None:
         return reverse("story", args=[story.chatbotnews_id]) if story.current else None
@@ -166,10 +152,8 @@ class StoryAdmin(QueuedAdmin[Story], base.TellsRefusals[Story], base.PreviewedAd
 
     @admin.display(description="Event")
     def reports(self, story: Story) -> str:
-        if not story.event_id:
-            return "none yet"
-        number = getattr(story, "in_event", None) or 0
-        return format_html('<a href="{}">{}</a>', event_page(story.event_id), base.count(number, "report", "reports"))
+        number = base.count(getattr(story, "in_event", None) or 0, "report", "reports")
+        return format_html('<a href="{}">{}</a>', event_page(story.event_id), number) if story.event_id else "none yet"
 
     @admin.display(description="Public page")
     def public(self, story: Story) -> str:
@@ -256,7 +240,7 @@ class StoryAdmin(QueuedAdmin[Story], base.TellsRefusals[Story], base.PreviewedAd
 
 
 def get_headline(story: Story) -> str:
-    return story.current.headline if story.current else UNPUBLISHED
+    return story.current.headline if story.current else "(not published yet)"
 
 
 def story_link(story: Story) -> str:
@@ -302,10 +286,8 @@ def pin(request: HttpRequest, stories: Sequence[Story], *, pinned: bool) -> None
     with transaction.atomic():
         corrections.pin([story.chatbotnews_id for story in stories], pinned=pinned)
         base.remember(request, stories, because("Pinned" if pinned else "Unpinned", request.POST.get("reason", "")))
-    if pinned:
-        messages.success(request, "Pinned: these stories stay in their events. Nothing needed to be published.")
-    else:
-        messages.success(request, "Unpinned: they are regrouped at the next publish, unless their day is final.")
+    stays = "Pinned: these stories stay in their events. Nothing needed to be published."
+    messages.success(request, stays if pinned else "Unpinned: they are regrouped at the next publish, unless their day is final.")
 
 
 def list_published(snapshots: Sequence[Snapshot]) -> str:
