@@ -6,6 +6,7 @@ import secrets
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -23,18 +24,18 @@ TERM: Final = dt.timedelta(minutes=2)
 Row = QuerySet[Any]  # of one row, which is a `sources.models.Leased`
 
 
+@dataclass(frozen=True, slots=True)
 class Lease:
     """A lease that is held. Not for sharing between threads."""
 
-    def __init__(self, row: Row, holder: str, work: str) -> None:
-        self.holder = holder
-        self._row = row
-        self._work = work
+    row: Row
+    holder: str
+    work: str
 
     def renew(self) -> None:
         """Hold on for another term; in a transaction, until the commit. Raises: Busy if another took over."""
-        if not self._row.filter(holder=self.holder).update(expires_at=timezone.now() + TERM):
-            raise Busy(f"The lease of this {self._work} ran out and another took over.", "Nothing is lost: it goes on from here.")
+        if not self.row.filter(holder=self.holder).update(expires_at=timezone.now() + TERM):
+            raise Busy(f"The lease of this {self.work} ran out and another took over.", "Nothing is lost: it goes on from here.")
 
 
 @contextmanager
