@@ -28,31 +28,14 @@ SEPARATORS: Final = (" | ", " \\ ", " - ", " – ", " — ", " · ", " : ")
 _MISSING_PAGE: Final = re.compile("|".join(_LEXICON["missing_pages"]).replace("<missing>", _LEXICON["missing"]))
 MAX_BYLINE: Final = 200  # characters of an element that names authors
 MAX_ELEMENTS: Final = 20  # that are looked at for each form of a date or a byline
-_ELSEWHERE: Final = (
-    "[not(ancestor::aside or ancestor::footer or ancestor::nav"
-    " or ancestor::*[contains(@class, 'comment') or contains(@id, 'comment')])]"
-)
-_DATED: Final = (
-    "//time[@pubdate]/@datetime",
-    "//*[@itemprop='datePublished']/@*[name()='datetime' or name()='content']",
-    f"//time[contains(@class, 'publish') or contains(@class, 'entry-date') or contains(@class, 'posted')]{_ELSEWHERE}/@datetime",
-    f"//*[self::article or self::main or self::header]//time[not(contains(@class, 'updated'))]{_ELSEWHERE}/@datetime",
-    f"//time[not(contains(@class, 'updated'))]{_ELSEWHERE}/@datetime",
-)
 # Year, perhaps a section, month and day; or eight digits.
 _IN_PATH: Final = re.compile(
     r"(?<![0-9])((?:19|20)[0-9]{2})(?:(?:/[A-Za-z_]+)?([-/_])([01]?[0-9])\2([0-3]?[0-9])|([01][0-9])([0-3][0-9]))(?![0-9])"
 )
 _BYLINES: Final = {name: text.split() for name, text in load("parse")["bylines"].items()}
-_CLASSES: Final = _BYLINES["classes"]
-_MARKED: Final = (
-    "//*[@itemprop='author']//*[@itemprop='name']",
-    "//*[@itemprop='author']",
-    "//*[contains(@class, 'author')]//*[contains(concat(' ', @class, ' '), ' fn ')]",
-    "//*[@rel='author']",
-    "//*[{}]".format(" or ".join(f"contains(concat(' ', translate(@class, '_', '-'), ' '), ' {name} ')" for name in _CLASSES)),
-)
-_LIKELY: Final = f"//*[{' or '.join(f'contains(@{at}, {name!r})' for at in ('class', 'id') for name in ('byline', 'author'))}]"
+_VISIBLE: Final = load("parse")["visible"]
+_ELSEWHERE: Final = _VISIBLE["elsewhere"]
+_CLASS: Final = "contains(concat(' ', translate(@class, '_', '-'), ' '), ' {} ')"
 _BY: Final = re.compile(r"\s*(?:(?:written|posted|reported|story|text)\s+)?(?:by|von|par|por|di|door|av|af)\b[\s:]*", re.I)
 # Signs and words between names, or between a name and the office, place, day or date behind it.
 _BETWEEN: Final = re.compile(
@@ -251,8 +234,8 @@ def find_date(tree: Any, url: str) -> dt.datetime | None:
     in_path = _IN_PATH.findall(url.partition("?")[0])
     days = (read_date(f"{year}-{month or m:0>2}-{day or d:0>2}") for year, _, month, day, m, d in in_path)
     day = next(filter(None, days), None)
-    for path in _DATED:
-        for text in tree.xpath(path)[:MAX_ELEMENTS]:
+    for path in _VISIBLE["dates"]:
+        for text in tree.xpath(path.replace("<elsewhere>", _ELSEWHERE))[:MAX_ELEMENTS]:
             moment = read_date(text)
             # An address that has a date knows the day better than an element, which may be of a tweet or of an event.
             if moment is not None and (day is None or abs(moment - day) < dt.timedelta(days=2)):
@@ -267,7 +250,7 @@ def find_date(tree: Any, url: str) -> dt.datetime | None:
 
 def find_authors(tree: Any) -> str:
     """Return the names in the page's byline, parted by a comma and a space; empty if it has none."""
-    for path in _MARKED:
+    for path in (*_VISIBLE["authors"], f"//*[{' or '.join(map(_CLASS.format, _BYLINES['classes']))}]"):
         for element in tree.xpath(path + _ELSEWHERE)[:MAX_ELEMENTS]:
             if names := read_names("\n".join(element.itertext())):
                 return names
@@ -276,8 +259,8 @@ def find_authors(tree: Any) -> str:
             names := read_names("\n".join(element.itertext()))
         ):
             return names
-    likely = (read_names("\n".join(element.itertext())) for element in tree.xpath(_LIKELY + _ELSEWHERE)[:MAX_ELEMENTS])
-    return next(filter(None, likely), "")
+    likely = tree.xpath(_VISIBLE["likely_authors"] + _ELSEWHERE)[:MAX_ELEMENTS]
+    return next((names for element in likely if (names := read_names("\n".join(element.itertext())))), "")
 
 
 def read_names(byline: str) -> str:
