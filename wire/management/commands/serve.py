@@ -51,7 +51,10 @@ class Command(BaseCommand):
         call_command("migrate", verbosity=0)
         sample_env = None
         if not _has_content():
-            sample_env = _sample_environment()
+            env = {name: value for name, value in os.environ.items() if name not in OF_DATABASES}
+            live = Path(settings.WIRE_DATA_DIR)  # the sample lies beside the default one, or within one that an operator named
+            beside = live.parent if live == settings.DEFAULT_DATA_DIR else live
+            sample_env = env | {"WIRE_DATA_DIR": str(beside / "sample")}
             for command in ("migrate", "loadsample"):
                 _run_command(command, sample_env)
         self._open_the_desk(sample_env)
@@ -123,14 +126,6 @@ class _IngestProcess:
         period = f"{int(settings.WIRE_INGEST.total_seconds())}s"
         arguments = ["ingest", "--every", period, "--end-with", str(os.getpid())]
         self.process = subprocess.Popen([sys.executable, str(settings.BASE_DIR / "manage.py"), *arguments])  # noqa: S603
-
-
-def _sample_environment() -> dict[str, str]:
-    """Return the environment of a data directory of its own: beside the default one, or within one that an operator named."""
-    env = {name: value for name, value in os.environ.items() if name not in OF_DATABASES}
-    live = Path(settings.WIRE_DATA_DIR)
-    beside = live.parent if live == settings.DEFAULT_DATA_DIR else live
-    return env | {"WIRE_DATA_DIR": str(beside / "sample")}
 
 
 def _run_command(command: str, env: Mapping[str, str], standard_input: str = "") -> str:
