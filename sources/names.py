@@ -134,8 +134,7 @@ def resolve(name: str, roster: Sequence[Name]) -> Name | None:
 def find_objection(text: str, others: Sequence[Name]) -> str | None:
     """Return why `text` may not name a publication beside `others`, in a sentence to show; None if it may.
 
-    `verify` refuses a look-alike, so that its silence about one does not mean that the name is free: once it is in the
-    roster, the exact match comes first and the wire vouches for it. Texts are shown as far as they cannot hide anything.
+    That `verify` refuses a look-alike does not mean that the name is free: in the roster, the exact match would come first.
     """
     if len(text) > LONGEST_NAME or not text.isprintable():
         return f"{text[:40]!a} is no name: it has at most {LONGEST_NAME} characters, and all of them can be seen."

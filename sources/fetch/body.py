@@ -19,8 +19,7 @@ async def read_body(
     """Return the content behind a Content-Encoding of gzip, deflate or none, at most `cap` bytes on the wire and inflated.
 
     A longer one is refused, or cut there if `cut`. With `may_break_off`, what came of plain content before the connection broke is
-    returned, as when a Content-Length is too large. Content that is plain whatever the header says ("UTF-8", "aws-chunked",
-    gzip) is plain. Raises: NotFetched too_large, too_large_inflated, bad_encoding, broken_answer; httpcore2's errors.
+    returned. Content that is plain is, whatever the header says ("UTF-8", "aws-chunked"). Raises: NotFetched; httpcore2's errors.
     """
     wire = bytearray()
     try:

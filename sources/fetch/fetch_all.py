@@ -25,11 +25,10 @@ def fetch_all(
     resolver: "Resolver | None" = None,
     tls: "ssl.SSLContext | None" = None,
 ) -> Generator[Result, None, None]:
-    """Yield each ask with its outcome, as it comes; every ask comes out once.
+    """Yield each ask with its outcome, as it comes; closing the iterator cancels what is under way.
 
-    `hosts` is keyed by `host[:port]` as in an address and updated in place, from another thread while this runs. A slow caller
-    slows the fetching down instead of filling memory. Closing the iterator cancels what is under way.
-    `resolver` and `tls` stand in for the system's, in tests.
+    `hosts` is keyed by `host[:port]` and updated in place, from another thread. A slow caller slows the fetching down instead of
+    filling memory. `resolver` and `tls` stand in for the system's, in tests.
     """
     import asyncio
 

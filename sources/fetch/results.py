@@ -79,10 +79,8 @@ class NotFetched(Exception):
 
 @dataclass(slots=True)
 class HostNote:
-    """State of a host; the caller keeps it between runs. Times are in UTC.
-
-    `robots` is the text of its robots.txt: None was never read, empty has no rules. `robots_at` is when it was last asked for,
-    `robots_failed` that this went wrong (older rules then stay in force). Nobody asks the host anything before `not_before`.
+    """State of a host; the caller keeps it between runs. `robots` is the text of its robots.txt (None: never read), asked for at
+    `robots_at`; if that failed, older rules stay in force. Nobody asks the host anything before `not_before`.
     """
 
     robots: str | None = None
@@ -95,10 +93,8 @@ class HostNote:
 class Policy:
     """Behaviour towards servers, and limits on what they send. Times in seconds, sizes in bytes.
 
-    `allow` opens networks that are not public, for tests and for feeds of one's own network; only what it names.
-    `deadline` is for one feed in all, redirects included, without the time that it waits for its turn; a robots.txt has its own.
-    `patience` bounds all of one ask, waiting for its turn and robots.txt included; None for no such bound.
-    `max_body` bounds what comes over the wire and, apart from that, what it inflates to.
+    `allow` opens networks that are not public. `deadline` is for one feed, redirects included, without waiting for its turn and
+    robots.txt, which `patience` includes (None: no such bound). `max_body` bounds what comes and what it inflates to.
     """
 
     user_agent: str

@@ -40,9 +40,8 @@ def decode(data: bytes, content_type: str = "") -> str:
 def decode_with_doubt(data: bytes, content_type: str = "") -> tuple[str, str]:
     """Return the text of `data` as `decode` does, and a sentence if its charset is not what was declared, else "".
 
-    A byte order mark decides (RFC 7303 §3.3); then UTF-8, if that is what nearly all bytes are, whatever was declared, because
-    other text is next to never valid UTF-8; then the charset of the header (RFC 7303 §3.2) and of the document, of which a bad
-    byte costs one character. Where nothing is declared, or nearly nothing of the text fits it, a detector guesses.
+    A byte order mark decides (RFC 7303 §3.3); then UTF-8, if nearly all bytes are, because other text is next to never valid UTF-8;
+    then the charset of the header (§3.2) and of the document. Where nothing is declared, or hardly fits, a detector guesses.
     """
     for beginning, name in _BEGINNINGS:
         if data.startswith(beginning):

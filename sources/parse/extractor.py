@@ -1,9 +1,7 @@
 """`parse_article` in processes that can be ended: a hostile page costs its time limit, and no thread of the caller's.
 
 A worker is this module run as a program. It reads requests from its standard input, each a line of JSON and the page's bytes, and
-answers each with a line of JSON. A timer ends it when a page takes too long, whatever runs: it counts the worker's own work, so
-that no page is refused because the machine is busy. It ends by itself when its input does, so it cannot outlive the caller by more
-than one page.
+answers each with a line of JSON. A timer of its own work ends it when a page takes too long; it also ends when its input does.
 """
 
 import datetime as dt

@@ -31,15 +31,12 @@ _HALF: Final = re.compile(r"\\\\|\\u(?i:d[89ab][0-9a-f]{2})\\u(?i:d[c-f][0-9a-f]
 
 
 def parse(data: bytes, *, content_type: str = "", url: str = "") -> Parsed:
-    """Return the entries of an RSS, Atom, RDF, JSON Feed or (news) sitemap document, in its order; none is no error.
+    """Return the entries of an RSS, Atom, RDF, JSON Feed or (news) sitemap document, in its order; dates are UTC, or None.
 
-    `content_type` is the header as sent, of which only the charset counts; `url` is where the bytes came from, after redirects:
-    what relative links are resolved against, unless an `xml:base` or, in RSS and JSON Feed, the feed's site says otherwise.
-    Dates are UTC, or None. A document that breaks off gives the items that were closed before: what follows may be cut in the
-    middle of a word, or of a link.
-
-    Raises: InvalidFeed for web pages, sitemap indexes, a document type that declares entities (XML bombs are made of them, and
-    feeds need none), more than MAX_ITEMS items, tags that cross, and what is none of these formats.
+    Of the header `content_type` only the charset counts. Relative links are resolved against `url`, where the bytes came from,
+    unless an `xml:base` or, in RSS and JSON Feed, the feed's site says otherwise. A document that breaks off gives whole items.
+    Raises: InvalidFeed for web pages, sitemap indexes, a document type that declares entities (XML bombs are made of them), more
+    than MAX_ITEMS items, tags that cross, and what is none of these formats.
     """
     whole, doubt = decode_with_doubt(data, content_type)
     text, base = _strip(whole), _strip_query(url)

@@ -203,10 +203,8 @@ _SECTIONS: Final = (("<!--", "-->"), ("<![CDATA[", "]]>"), ("<?", "?>"), ("<!", 
 
 
 def tokens(text: str, raw: Collection[str] = ()) -> Iterator[tuple[str, str, str | dict[str, str]]]:
-    """Yield `("start" or "empty", name, attributes)`, `("end", name, "")` and `("text", "", text)`, in linear time.
-
-    Ends where a comment, section or tag never does. A `<` that begins nothing is text. In elements named in `raw` nothing is a tag
-    but their end, as in HTML's scripts.
+    """Yield `("start" or "empty", name, attributes)`, `("end", name, "")` and `("text", "", text)`, in linear time, up to what
+    never ends. A `<` that begins nothing is text, and so is all in elements named in `raw`, as in HTML's scripts.
     """
     at, last = 0, text.rfind(">")
     while at < len(text):

@@ -49,10 +49,8 @@ def parse_page(data: bytes, *, content_type: str = "", url: str = "") -> Entry |
     """Return the page's metadata as an entry, `publisher` being the name of its site; None when it has no title.
 
     For each field the first that there is: Open Graph (https://ogp.me), Twitter's cards, JSON-LD (https://schema.org/Article), then
-    HTML's own elements. The canonical link counts only on the page's own host, so that no page speaks for another site; without it
-    the address is `url`. A date is UTC; None where it is not told or cannot be right. All descriptions are given, and at last
-    the article's first paragraph. A page is `is_not_found` if a title or its first heading says so, and nothing marks it as an
-    article: no date, no `og:type`, no JSON-LD. Never raises.
+    HTML's own elements. The canonical link counts only on the page's own host, so that no page speaks for another site. A page is
+    `is_not_found` if a title or its first heading says so, and no date, `og:type` or JSON-LD marks it as an article. Never raises.
     """
     return read_page(decode(data[:MAX_PAGE], content_type), url)[0]
 
@@ -107,10 +105,8 @@ def _build_entry(meta: dict[str, str], nodes: Sequence[dict[str, Any]], url: str
 
 
 def _scan(text: str) -> tuple[dict[str, str], list[str]]:
-    """Return the first value of each name in `<meta>`, by property, name or itemprop, and the page's JSON-LD.
-
-    HTML's own elements are in it as `<title>`, `<canonical>` and `<lang>`, the first main heading, if it stands before the text,
-    as `<h1>`, and an article's first paragraph as `<p>`.
+    """Return the first value of each name in `<meta>`, by property, name or itemprop, and the page's JSON-LD. HTML's own elements
+    are in it as `<title>`, `<canonical>`, `<lang>`, `<h1>` (the main heading, if it stands before the text) and `<p>` (the first).
     """
     meta, scripts, inside = dict[str, str](), list[str](), ""
     body = _Body()

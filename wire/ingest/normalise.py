@@ -77,9 +77,8 @@ SHARED_FIELDS: Final = (
 class Context:
     """State of the wire that entries are read in; loaded once for many entries.
 
-    `feed` is where the entries were seen at `now`. Archives have none: nobody knows when their items were seen.
-    `by_newer_rules`: what was taken in before is read again, and whatever the rules now say differently is news; on final days only
-    with `final_days`. `previous` gives digests by canonical address: of the items that `feed` showed the time before.
+    `feed` is where they were seen at `now`; archives have none. `by_newer_rules`: what the rules now say differently is news, on
+    final days only with `final_days`. `previous` gives digests by canonical address, of the items of `feed` the time before.
     """
 
     names: Sequence[Name]
