@@ -3,6 +3,7 @@
 import html
 import json
 import re
+from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any, Final
 
@@ -13,12 +14,18 @@ def parse_json_ld(script: str) -> Any:
     """Return the value of a script: as it stands, else without comments or CDATA around it and commas before closing brackets, else
     unescaped as HTML. Takes linear time. Raises: ValueError; RecursionError for what is nested too deep.
     """
-    with suppress(ValueError):
-        return json.loads(script, strict=False)
+    for text in _list_readings(script):
+        with suppress(ValueError):
+            return json.loads(text, strict=False)
+    raise ValueError("it is no JSON, also without what pages put around it")
+
+
+def _list_readings(script: str) -> Iterator[str]:
+    yield script
     bare = script.replace("<![CDATA[", "").replace("]]>", "")
     starts = [at for bracket in "{[" if (at := bare.find(bracket)) >= 0]
     bare = bare[min(starts, default=0) : max(map(bare.rfind, "}]")) + 1]
     bare = _STRING_OR_COMMA.sub(lambda found: found[1] or "", bare)
-    with suppress(ValueError):
-        return json.loads(bare, strict=False)
-    return json.loads(html.unescape(bare) if "&quot;" in bare else bare, strict=False)
+    yield bare
+    if "&quot;" in bare:
+        yield html.unescape(bare)
