@@ -100,8 +100,7 @@ def to_markdown(html: str, url: str) -> str:
 def parse_article(data: bytes, *, content_type: str = "", url: str = "") -> Article:
     """Return the article that a page shows. `content_type` is the header as sent, `url` where the page came from, after redirects.
 
-    A heading that repeats the title is left out, with what leads to the page above it, and so is the site's name behind a title. An
-    entry without a title has its first main heading as one, if there is any.
+    A heading that repeats the title is left out, and so is the site's name behind a title; a main heading stands in for a title.
     Raises: InvalidArticle not_html, too_large, too_complex, login_wall, not_found_page, no_text, broken.
     """
     if len(data) > MAX_SIZE:

@@ -1,6 +1,4 @@
-"""Events: their reports, lead, similar events and storyline; pairs of stories that probably report one happening, which an editor
-decides with one click. Every change goes through `wire.ingest.corrections`.
-"""
+"""Events and pairs of stories that probably are of one; every change goes through `wire.ingest.corrections`."""
 
 import re
 from collections.abc import Callable, Sequence

@@ -1,4 +1,4 @@
-"""Restoring a backup into an empty installation: everything is check_backup before any change, and nothing is replaced."""
+"""Restoring a backup into an empty installation: everything is checked before any change, and nothing is replaced."""
 
 import os
 import shutil
