@@ -10,11 +10,9 @@ class Entry:
     """Raw values, untrusted: markup, entities and odd dates included. `wire.ingest.normalise` makes them safe or refuses them.
 
     `image` is an absolute http(s) address or empty; `source_url` is the site of `credited_source`. With `published_at_estimated`
-    the date is only a bound: a sitemap's last change, not the publication. `other_summaries` are what else the publisher's
-    page says of the article, best first, for the case that `summary` turns out to be none. `content` is the item's full text as
-    HTML, empty where the feed has none. `changed_at` is a sitemap's last change, whether or not the publication is known too.
-    With `is_not_found` it is a page that says that it does not exist. `categories` are the feed's own,
-    with commas between.
+    the date is only a bound: a sitemap's last change, which is also `changed_at`. `other_summaries`, best first, are for the case
+    that `summary` turns out to be none. `content` is the item's full text as HTML, empty where the feed has none. With
+    `is_not_found` it is a page that says that it does not exist. `categories` are the feed's own, with commas between.
     """
 
     publisher: str

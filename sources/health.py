@@ -15,10 +15,7 @@ from sources.vocabulary import Circuit
 FIRST_WAIT: Final = dt.timedelta(minutes=5)
 LONGEST_WAIT: Final = dt.timedelta(hours=24)
 OPENS_AT: Final = 3  # failures in a row after which the circuit is open: only single probes, ever further apart
-SILENT_AFTER: Final = 3  # times its usual gap
 SHORTEST_GAP: Final = dt.timedelta(hours=1)  # a feed of a busy day is no promise for the night
-LONGEST_GAP: Final = dt.timedelta(days=30)
-AHEAD: Final = dt.timedelta(minutes=1)  # by less, two clocks may differ
 
 
 def record_failure(health: FeedHealth, code: str, words: str, now: dt.datetime, retry_after: dt.timedelta | None = None) -> None:
@@ -65,14 +62,14 @@ def record_dates(health: FeedHealth, moments: Iterable[dt.datetime], now: dt.dat
     if dates:
         health.newest_item_at = max(dates[-1], health.newest_item_at or dates[-1])
     if len(dates) > 1:
-        health.usual_gap = min((dates[-1] - dates[0]) / (len(dates) - 1), LONGEST_GAP)
+        health.usual_gap = min((dates[-1] - dates[0]) / (len(dates) - 1), dt.timedelta(days=30))
 
 
 def is_due(health: FeedHealth | None, now: dt.datetime) -> bool:
     """Return whether to ask; also if it was last asked well after now: a wait set by a clock that was ahead binds nobody."""
     if health is None or health.next_try_at is None or health.next_try_at <= now:
         return True
-    return health.tried_at is not None and health.tried_at > now + AHEAD
+    return health.tried_at is not None and health.tried_at > now + dt.timedelta(minutes=1)  # by less, two clocks may differ
 
 
 def circuit(health: FeedHealth | None, now: dt.datetime) -> Circuit:
@@ -86,22 +83,22 @@ def is_silent(health: FeedHealth | None, now: dt.datetime) -> bool:
     """Return whether nothing new came for three times the usual gap, which counts as one hour at least."""
     if health is None or health.newest_item_at is None or health.usual_gap is None:
         return False
-    return now - health.newest_item_at > SILENT_AFTER * max(health.usual_gap, SHORTEST_GAP)
+    return now - health.newest_item_at > 3 * max(health.usual_gap, SHORTEST_GAP)
 
 
 def list_warnings(health: FeedHealth | None) -> list[FeedWarningOut]:
     """Return what is odd about the latest body that could be read: no items though it had some before, or a guessed charset."""
-    found = {}
+    found = []
     if health and health.empty_since:
-        found["empty"] = (
+        message = (
             f"It answers, but since {health.empty_since:%Y-%m-%d %H:%M} UTC without any item, though it had some before. No "
             "story is lost. Open its address: if the publisher has news elsewhere, correct the address or the search at the desk."
         )
+        found.append(FeedWarningOut(code="empty", message=message))
     if health and health.charset_doubt:
-        found["charset"] = (
-            f"{health.charset_doubt} If letters of its headlines look wrong, ask the publisher to declare its charset."
-        )
-    return [FeedWarningOut(code=code, message=message) for code, message in found.items()]
+        message = f"{health.charset_doubt} If letters of its headlines look wrong, ask the publisher to declare its charset."
+        found.append(FeedWarningOut(code="charset", message=message))
+    return found
 
 
 class HostNotes(dict[str, HostNote]):

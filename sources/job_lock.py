@@ -6,6 +6,7 @@ import secrets
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -23,29 +24,23 @@ TERM: Final = dt.timedelta(minutes=2)
 Row = QuerySet[Any]  # of one row, which is a `sources.models.Leased`
 
 
+@dataclass(frozen=True, slots=True)
 class Lease:
     """A lease that is held. Not for sharing between threads."""
 
-    def __init__(self, row: Row, holder: str, work: str) -> None:
-        self.holder = holder
-        self._row = row
-        self._work = work
+    row: Row
+    holder: str
+    work: str
 
     def renew(self) -> None:
-        """Hold on for another term. Inside a transaction it also keeps anybody else from taking over until the commit.
-
-        Raises: Busy when the lease ran out and another holds it: what this transaction did must not stand.
-        """
-        if not self._row.filter(holder=self.holder).update(expires_at=timezone.now() + TERM):
-            raise Busy(f"The lease of this {self._work} ran out and another took over.", "Nothing is lost: it goes on from here.")
+        """Hold on for another term; in a transaction, until the commit. Raises: Busy if another took over."""
+        if not self.row.filter(holder=self.holder).update(expires_at=timezone.now() + TERM):
+            raise Busy(f"The lease of this {self.work} ran out and another took over.", "Nothing is lost: it goes on from here.")
 
 
 @contextmanager
 def acquire(row: Row | None = None, work: str = "ingest") -> Iterator[Lease]:
-    """Take the lease of a row, else the wire's ingest; return it at the end. `work` is what it is for, in words.
-
-    Raises: Busy while another holds it; one that died on this machine holds nothing.
-    """
+    """Hold the lease of a row, else the ingest's; `work` is what it is for. Raises: Busy while another holds it."""
     if row is None:
         IngestLease.objects.get_or_create(pk=1)
         row = IngestLease.objects.filter(pk=1)

@@ -10,52 +10,44 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import accumulate
 from operator import itemgetter
 from typing import Final
 from urllib.parse import unquote
 
+from rapidfuzz.distance import Postfix, Prefix
 from rapidfuzz.fuzz import ratio, token_set_ratio
 
 from config.unicode import normalize
+from sources.lexicons import load
 from sources.schemas import VerdictOut
-from sources.typos import is_slip
 
 MAX_LENGTH: Final = 2_048  # no longer text is read; a URL may be this long
-COMPARED_LENGTH: Final = 80  # how much of a refused text is held against the roster to name the closest publication
 LONGEST_NAME: Final = 120
 # How alike a new name may not be to another publication's. The 24 with all their aliases and domains reach 0.76 among each
 # other (Meta AI Blog, AWS AI Blog), newcomers of their kind 0.81 (Google DeepMind Blog); from here on begin what differs by a
 # letter or says one more word (Reuter5, Bloomberg Law), of which `verify` could no longer say that it is another outlet.
 MISTAKABLE: Final = 0.85
 ALIKE: Final = 70  # per cent of the letters: of unrelated outlets 7 in 100 then are like one of the roster, at 60 26 in 100
-COMMON: Final = frozenset(  # in the names of so many outlets that sharing them makes no likeness
-    {"ai", "artificial", "intelligence", "machine", "learning", "ml", "blog", "news", "magazine", "media", "review", "agency"}
-    | {"tech", "technology", "official", "web", "services", "latest", "topics", "feed", "for", "in", "at", "inc"}
-)
 
-ARTICLES: Final = frozenset({"the", "teh", "hte", "th", "te", "thw", "thd", "thr", "tge", "tje", "yhe", "rhe"})  # as typed, too
-NOUNS: Final = frozenset({"information", "register", "reg"})  # a publication's name with their article only
+_LEXICON: Final = load("names")
+COMMON, ARTICLES, NOUNS, OF_THEIR_OWN, LONG_SUFFIXES = (
+    frozenset(_LEXICON[name].split()) for name in ("common", "articles", "nouns", "of_their_own", "long_suffixes")
+)
 TRADEMARKS: Final = str.maketrans("", "", "™®©℠")
 WRITTEN_SPACE: Final = re.compile(r"&(?:nbsp|#160|#xa0);|%20", re.IGNORECASE)
 POSSESSIVE: Final = re.compile(r"['’]s(?=\s)", re.IGNORECASE)  # Google's AI Blog
 EXPLAINED: Final = re.compile(r"(?P<name>[^()]+)\((?P<said_again>[^()]+)\)")  # Financial Times (FT), Axios (website)
-KINDS: Final = frozenset({"website", "news website", "news site", "news agency"})  # none that another outlet is, too
-LONG_FORMS: Final = (
-    (re.compile(r"\bAWS\b"), "Amazon Web Services"),
-    (re.compile(r"\bAWS\b"), "Amazon Web Services (AWS)"),
-    (re.compile(r"\bAI\b"), "Artificial Intelligence"),
-    (re.compile(r"\bML\b"), "Machine Learning"),
-)
+LONG_FORMS: Final = [(re.compile(form), words) for form, spelled in _LEXICON["long_forms"].items() for words in spelled]
 CAMEL_CASE: Final = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
-LEGAL_FORM: Final = re.compile(r"(?P<name>.{5,}) (?:inc|l ?l ?c|ltd|limited|corp|corporation|plc|l ?p|pbc)")  # not after FT
+LEGAL_FORM: Final = re.compile(_LEXICON["beside"]["legal_form"])
 MAKERS: Final = 1  # the tier of them; their "AI" and "News" are other pages of a large house
-FEED: Final = r"rss|feed|latest"
-SECTION: Final = rf"{FEED}|ai|artificial intelligence|tech|technology|news"
-LISTING: Final = rf"{SECTION}|ml|machine learning|software|top|all|content|posts|stories|topics|headlines"
-OF_ANY, OF_NEWSROOMS, APART = (re.compile(rf"(?:{one})(?: (?:[&+] |and )?(?:{one}))*") for one in (FEED, SECTION, LISTING))
+OF_ANY, OF_NEWSROOMS, APART = (
+    re.compile(rf"(?:{one})(?: (?:[&+] |and )?(?:{one}))*")
+    for one in ("|".join(part) for part in accumulate(_LEXICON["beside"][name] for name in ("feed", "section", "listing")))
+)
 BETWEEN: Final = re.compile(r"\s+(?:[|»·•–—-]|::)\s+|:\s+")  # AI | VentureBeat, Ars Technica - All content
-OF_THEIR_OWN: Final = frozenset({"wirednews", "semafortechnology"})  # no sections: a site until 2006, a newsletter
 
 ADDRESS: Final = re.compile(
     r"(?P<scheme>(?:https?:)?//)?(?P<host>[a-z0-9-]+(?:\.[a-z0-9-]+)*\.(?P<suffix>[a-z0-9-]{2,}))\.?"
@@ -63,19 +55,18 @@ ADDRESS: Final = re.compile(
     re.ASCII | re.IGNORECASE,
 )
 QUOTES: Final = " \t\r\n<>()[]{}\"'“”‘’.,;:!*_`"
-# "open.ai" and "wi.red" are domains of others, while the dot of "Ars.Technica" only stands for a space. So a text is an
-# address by its suffix: any of two or three letters, or one of these, with which a name could end.
-LONG_SUFFIXES: Final = frozenset({"blog", "info", "live", "media", "news", "online", "press", "review", "today"})
 OWN_SUBDOMAINS: Final = re.compile(r"(?:www|m|mobile|amp)\.")  # any other may be a regional edition or a sister brand
 
 DRAWN_ALIKE: Final = str.maketrans("013458i", "oleasbl")  # in a name of five letters one of them is a fifth: W1red, Axlos
+OTHER_WORDS: Final = re.compile("|".join(_LEXICON["typos"]["other_words"].split()))
+LOOK_ALIKES: Final = frozenset(_LEXICON["typos"]["look_alikes"].split())
+KEYS: Final = {key: (x, y) for y, keys in enumerate(("qwertyuiop", "asdfghjkl", "zxcvbnm")) for x, key in enumerate(keys)}
 
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """Name of a publication. `domains` are hosts, with a path where a house shares one; the first is canonical.
-
-    `former_note` is set for a retired publication and tells its dates: such a name is not in the roster.
+    """Name of a publication. `domains` are hosts, with a path where a house shares one; the first is canonical. `former_note` tells
+    the dates of a retired one, whose name is not in the roster.
     """
 
     canonical: str
@@ -111,10 +102,7 @@ class _Index:
 
 
 def verify(name: str, roster: Sequence[Name]) -> VerdictOut:
-    """Return whether `name` is a publication of `roster`, and what to know before attributing anything to it.
-
-    `similarity` is to two decimals: 1 for a name, alias or domain alone, less for whatever is only taken as one.
-    """
+    """Return whether `name` is a publication of `roster`, and what to know before attributing anything to it."""
     index = _index(tuple(roster))
     found, reason, similarity = _find(name, index)
     if found and not found.former_note:
@@ -123,7 +111,7 @@ def verify(name: str, roster: Sequence[Name]) -> VerdictOut:
             in_roster=True, tier=found.tier, canonical_name=own, notes=notes, closest_match=own, similarity=similarity
         )
     size = sum(not entry.former_note for entry in roster)
-    words = _words(name[:COMPARED_LENGTH])
+    words = _words(name[:80])
     alike = [one for one in index.spellings if not one.name.former_note and _resembles(words, one)]
     scores = [(_likeness(words, one), one.name.canonical) for one in alike]
     similarity, closest = max(scores, key=itemgetter(0), default=(0.0, None))
@@ -146,8 +134,7 @@ def resolve(name: str, roster: Sequence[Name]) -> Name | None:
 def find_objection(text: str, others: Sequence[Name]) -> str | None:
     """Return why `text` may not name a publication beside `others`, in a sentence to show; None if it may.
 
-    `verify` refuses a look-alike, so that its silence about one does not mean that the name is free: once it is in the
-    roster, the exact match comes first and the wire vouches for it. Texts are shown as far as they cannot hide anything.
+    That `verify` refuses a look-alike does not mean that the name is free: in the roster, the exact match would come first.
     """
     if len(text) > LONGEST_NAME or not text.isprintable():
         return f"{text[:40]!a} is no name: it has at most {LONGEST_NAME} characters, and all of them can be seen."
@@ -218,7 +205,7 @@ def _find(said: str, index: _Index) -> Reading:
     if explained := EXPLAINED.fullmatch(said.strip()):
         first = _find(explained["name"], index)
         said_again = explained["said_again"]
-        same = said_again.strip().casefold() in KINDS or _find(said_again, index)[0] == first[0]
+        same = said_again.strip().casefold() in _LEXICON["kinds"] or _find(said_again, index)[0] == first[0]
         return first if first[0] and same else UNKNOWN
     if len(" ".join(words)) > LONGEST_NAME:  # what follows tries every division into words
         return UNKNOWN
@@ -330,3 +317,58 @@ def _likeness(words: Sequence[str], spelling: _Spelling) -> float:
     """Return 0–1 by shared words and by letters alike; below 1, which is for the name itself."""
     score = token_set_ratio(" ".join(words), " ".join(spelling.words)) + ratio("".join(words), spelling.key)
     return min(round(score / 200, 2), 0.99)
+
+
+def is_slip(words: Sequence[str], parts: Sequence[str]) -> bool:
+    """Return whether `words` are `parts` with one wrong keystroke, and could hardly be anything else.
+
+    The shorter the name, the fewer slips are believed: at five letters a swapped or doubled one, at six also a dropped
+    one, from seven on also a wrong or an added one, if its word has six; from nine on also in a later word of four or five, if
+    the key lies beside the right one. A word keeps its first letter (Gloomberg) and gets no other at its end (Ventures), and
+    initials (MIT, AI, AWS) keep theirs: those make other names.
+    """
+    said, meant = "".join(words), "".join(parts)
+    start = Prefix.similarity(said, meant)
+    tail = Postfix.similarity(said[start:], meant[start:])
+    typed, wanted = said[start : len(said) - tail], meant[start : len(meant) - tail]
+    swapped, added = len(typed) == 2 and typed == wanted[::-1], not wanted
+    doubled = added and typed == said[start - 1 : start]
+    while doubled and start > 1 and said[start - 2] == typed:  # the first of them: Metaa AI
+        start -= 1
+    if not (typed + wanted).isalpha() or not (swapped or max(len(typed), len(wanted)) == 1):
+        return False
+    if added and _locate(words, start)[0] == start:  # before a word or by itself: eFortune, Fortune X
+        return False
+    begin, part = _locate(parts, start - added)
+    if OTHER_WORDS.fullmatch(said[begin : begin + len(part) + len(typed) - len(wanted)]):
+        return False
+    initials = {part for part in parts if len(part) <= 3}
+    joined = len(words) != len(parts)
+    if not joined and not initials.issubset(words):
+        return False
+    if swapped or doubled:
+        return len(meant) >= 5
+    if start == begin or (joined and not initials.isdisjoint({part, _locate(parts, start)[1]})):
+        return False
+    if not typed:
+        return len(meant) >= 6
+    if len(meant) < 7 or typed + wanted in LOOK_ALIKES or (added and start >= begin + len(part)):
+        return False
+    if len(part) >= 6:
+        return True
+    beside = said[start - 1] + said[start + 1 : start + 2] if added else wanted
+    return begin > 0 and len(part) >= 4 and len(meant) >= 9 and any(_are_neighbours(typed, key) for key in beside)
+
+
+def _are_neighbours(one: str, other: str) -> bool:
+    return one in KEYS and other in KEYS and all(abs(a - b) <= 1 for a, b in zip(KEYS[one], KEYS[other], strict=True))
+
+
+def _locate(parts: Sequence[str], position: int) -> tuple[int, str]:
+    """Return where the part that holds `position` of the joined parts begins, and the part; past the end, the last one."""
+    begin = 0
+    for part in parts[:-1]:
+        if position < begin + len(part):
+            return begin, part
+        begin += len(part)
+    return begin, parts[-1]

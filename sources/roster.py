@@ -64,9 +64,8 @@ def create_if_missing(facts: list[dict[str, Any]] | None = None) -> None:
     _record(1, today, reason="The founding roster.")
 
 
-def _read_file() -> list[dict[str, Any]]:
-    facts: list[dict[str, Any]] = json.loads(ROSTER_FILE.read_text(encoding="utf-8"))
-    return facts
+def _read_file() -> Any:
+    return json.loads(ROSTER_FILE.read_text(encoding="utf-8"))
 
 
 def shipped_names() -> list[Name]:
@@ -167,10 +166,7 @@ def restore_revisions(records: list[dict[str, Any]]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Houses:
-    """Owners by publication, each with the UTC date from which it holds (None: as long as the wire has known the publication).
-
-    Two reports of one house are one voice.
-    """
+    """Owners by publication, each with the UTC date from which it holds (None: ever). Two reports of one house are one voice."""
 
     owners: Mapping[str, tuple[str, dt.date | None]]
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from wire.ingest.category_model import Model
+    from wire.ingest.classify import Model
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 EVAL: Final = ROOT / "fixtures" / "eval"
@@ -35,7 +35,7 @@ def main() -> None:
     import django
 
     django.setup()
-    from wire.ingest.category_model import MODEL_FILE
+    from wire.ingest.classify import MODEL_FILE
 
     rows = read_rows(options.archive)
     print(f"{len(rows):,} stories; cross-validated macro-F1 {cross_validate(rows):.3f}")
@@ -70,7 +70,7 @@ def read_rows(archive: Path) -> list[dict[str, Any]]:
 
 def cross_validate(rows: Sequence[dict[str, Any]]) -> float:
     """Return the macro-F1 of the archive's stories, each third of its months judged by weights of all other rows."""
-    from wire.ingest.category_model import score_categories
+    from wire.ingest.classify import score_categories
     from wire.ops.quality.evaluate import score_choices
 
     dated = [row for row in rows if "published_on" in row]
@@ -90,7 +90,7 @@ def cross_validate(rows: Sequence[dict[str, Any]]) -> float:
 def fit(rows: Sequence[dict[str, Any]]) -> "Model":
     import numpy as np
 
-    from wire.ingest.category_model import BIAS
+    from wire.ingest.classify import BIAS
     from wire.ops.quality.pair_fit import fit_logistic
     from wire.text.vocabulary import Category
 

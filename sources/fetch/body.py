@@ -9,10 +9,8 @@ import httpcore2
 
 from sources.fetch.results import NotFetched
 
-_GZIP: Final = b"\x1f\x8b"
 # How a feed or page begins, and nothing packed does: gzip, deflate and brotli do not begin with `<`.
 _PLAIN: Final = re.compile(rb"(?:\xef\xbb\xbf)?\s{0,99}(?:<[?!a-zA-Z]|\{\s{0,99}\")")
-_MAX_MEMBERS: Final = 100  # of one gzip file; what follows each is copied
 
 
 async def read_body(
@@ -21,8 +19,7 @@ async def read_body(
     """Return the content behind a Content-Encoding of gzip, deflate or none, at most `cap` bytes on the wire and inflated.
 
     A longer one is refused, or cut there if `cut`. With `may_break_off`, what came of plain content before the connection broke is
-    returned, as when a Content-Length is too large. Content that is plain whatever the header says ("UTF-8", "aws-chunked",
-    gzip) is plain. Raises: NotFetched too_large, too_large_inflated, bad_encoding, broken_answer; httpcore2's errors.
+    returned. Content that is plain is, whatever the header says ("UTF-8", "aws-chunked"). Raises: NotFetched; httpcore2's errors.
     """
     wire = bytearray()
     try:
@@ -47,19 +44,15 @@ async def read_body(
 
 
 def too_large(cap: int) -> NotFetched:
-    return NotFetched("too_large", f"The feed is larger than {_megabytes(cap)}; ask the publisher for a shorter one.")
-
-
-def _megabytes(size: int) -> str:
-    return f"{size / (1 << 20):.3g} MB"
+    return NotFetched("too_large", f"The feed is larger than {cap / (1 << 20):.3g} MB; ask the publisher for a shorter one.")
 
 
 def _inflate(data: bytes, gzip: bool, cap: int, *, cut: bool) -> bytes:
     """Return the content of gzip of some members (RFC 1952 §2.2), or of deflate, in the zlib format or, as some send it, raw."""
     zlib_header = len(data) > 1 and data[0] & 0x0F == 8 and int.from_bytes(data[:2], "big") % 31 == 0  # RFC 1950 §2.2
     content = bytearray()
-    for number in range(_MAX_MEMBERS):
-        if not data or (number and not (gzip and data.startswith(_GZIP))):  # padding, which gzip passes over too
+    for number in range(100):  # members of one file; what follows each is copied
+        if not data or (number and not (gzip and data.startswith(b"\x1f\x8b"))):  # padding, which gzip passes over too
             return bytes(content)
         inflater = zlib.decompressobj(31 if gzip else 15 if zlib_header else -15)
         try:
@@ -69,7 +62,7 @@ def _inflate(data: bytes, gzip: bool, cap: int, *, cut: bool) -> bytes:
         if cut and (len(content) > cap or not inflater.eof):
             return bytes(content[:cap])
         if len(content) > cap:
-            message = f"The feed inflates to more than {_megabytes(cap)}; ask the publisher for a shorter one."
+            message = f"The feed inflates to more than {cap / (1 << 20):.3g} MB; ask the publisher for a shorter one."
             raise NotFetched("too_large_inflated", message)
         if not inflater.eof:
             raise NotFetched("broken_answer", "The answer breaks off before its end; try again later.")

@@ -17,14 +17,7 @@ from sources.fetch.results import LONGEST_WAIT, Ask, Failed, Fetched, HostNote, 
 from sources.fetch.transport import Network
 from sources.fetch.url import WebAddress
 
-ACCEPT_PAGE: Final = "text/html, application/xhtml+xml, */*;q=0.1"
 ACCEPT: Final = "application/atom+xml, application/rss+xml, application/rdf+xml, application/xml;q=0.9, text/xml;q=0.9, */*;q=0.1"
-ROBOTS_KEPT: Final = dt.timedelta(hours=24)  # RFC 9309 §2.4
-ROBOTS_REDIRECTS: Final = 5  # RFC 9309 §2.3.1.2
-_VALIDATOR: Final = re.compile(r"[\x20-\x7e]{1,512}")  # sent back as it came, so nothing that could not be a header
-_UNREACHED: Final = {"private_address", "dns", "connect", "tls"}  # codes that say more than that robots.txt is missing
-
-
 Kind = Literal["feed", "page", "robots"]
 
 logger = logging.getLogger(__name__)
@@ -81,7 +74,7 @@ class Client:
         # RFC 9110 §13.1: the validators of the last answer, where they can be headers.
         validators = {"If-None-Match": _check_validator(ask.etag), "If-Modified-Since": _check_validator(ask.last_modified)}
         headers = {name: value for name, value in validators.items() if value}
-        headers |= {"Accept": ACCEPT_PAGE} if ask.is_page else {}
+        headers |= {"Accept": "text/html, application/xhtml+xml, */*;q=0.1"} if ask.is_page else {}
         try:
             async with _limit(asyncio.timeout(self._policy.patience), url.host):
                 answer, moved_to = await self._follow(url, headers, self._policy.max_redirects, ask)
@@ -104,15 +97,13 @@ class Client:
     async def _follow(
         self, url: WebAddress, headers: Mapping[str, str], most: int, ask: Ask | None = None, *, obeys_robots: bool = True
     ) -> tuple[Response, str]:
-        """Return the answer at the end of the redirects, followed here so that every target is checked like the first one; with it
-        its address, if every redirect was permanent, else "". A robots.txt obeys no other.
-        """
+        """Return the final answer, each target checked like the first; and its address, if all redirects were permanent, or ""."""
         kind: Kind = "robots" if ask is None else "page" if ask.is_page else "feed"
         left = self._policy.deadline  # seconds, for all requests together; waiting for a turn costs none of them
         seen = {url}
         moved_to, permanent = "", True
         while True:
-            if kind != "robots" and obeys_robots:
+            if kind != "robots" and obeys_robots:  # a robots.txt obeys no other
                 await self._obey_robots(url)
             answer, left = await self._exchange(url, headers, left, kind)
             if answer.status not in {301, 302, 303, 307, 308}:
@@ -194,12 +185,12 @@ class Client:
     async def _load_rules(self, url: WebAddress) -> robots.Rules | Failed:
         """Return the host's rules: the stored ones if they are fresh, or if asking for them fails (RFC 9309 §2.3.1.4, §2.4)."""
         note = self._hosts.setdefault(url.authority, HostNote())
-        fresh = note.robots_at is not None and not note.robots_failed and abs(_now() - note.robots_at) < ROBOTS_KEPT
+        fresh = note.robots_at is not None and not note.robots_failed and abs(_now() - note.robots_at) < dt.timedelta(days=1)
         if note.robots is None or not fresh:
             end = await self._fetch_robots_txt(url._replace(target="/robots.txt"), note)
             note.robots_at, note.robots_failed = _now(), end is not None
             if end and note.robots is None:
-                if end.code in _UNREACHED:
+                if end.code in {"private_address", "dns", "connect", "tls"}:  # these say more than that robots.txt is missing
                     return end
                 why = f"The robots.txt of {url.host} could not be read, so nothing may be fetched there: {end.message}"
                 return Failed("robots", why, end.retry_after)
@@ -208,7 +199,7 @@ class Client:
     async def _fetch_robots_txt(self, url: WebAddress, note: HostNote) -> Failed | None:
         """Note a robots.txt; return why nobody can tell what the host wants: 429, 5xx, no answer (RFC 9309 §2.3.1)."""
         try:
-            answer, _ = await self._follow(url, {}, ROBOTS_REDIRECTS)
+            answer, _ = await self._follow(url, {}, 5)
         except NotFetched as end:
             if end.failed.code != "redirect_loop":
                 return end.failed
@@ -265,7 +256,7 @@ def _is_whole(status: int, headers: Mapping[str, str]) -> bool:
 
 
 def _check_validator(value: str) -> str:
-    return value if _VALIDATOR.fullmatch(value) else ""
+    return value if re.fullmatch(r"[\x20-\x7e]{1,512}", value) else ""  # it is sent back as it came, so it must make a header
 
 
 def _read_retry_after(headers: Mapping[str, str]) -> dt.timedelta | None:

@@ -5,7 +5,7 @@ import queue
 import threading
 from collections.abc import Callable, Generator, Iterable, MutableMapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from sources.fetch.results import Ask, HostNote, NotFetched, Outcome, Policy
 
@@ -13,10 +13,6 @@ if TYPE_CHECKING:
     import ssl
 
     from sources.fetch.transport import Resolver
-
-READY: Final = 2  # outcomes that wait for the caller
-LARGEST: Final = 1 << 20  # bytes of an answer to `get_once`
-PATIENCE: Final = 30.0  # seconds for the whole of it, redirects included
 
 Result = tuple[Ask, Outcome]
 
@@ -29,11 +25,10 @@ def fetch_all(
     resolver: "Resolver | None" = None,
     tls: "ssl.SSLContext | None" = None,
 ) -> Generator[Result, None, None]:
-    """Yield each ask with its outcome, as it comes; every ask comes out once.
+    """Yield each ask with its outcome, as it comes; closing the iterator cancels what is under way.
 
-    `hosts` is keyed by `host[:port]` as in an address and updated in place, from another thread while this runs. A slow caller
-    slows the fetching down instead of filling memory. Closing the iterator cancels what is under way.
-    `resolver` and `tls` stand in for the system's, in tests.
+    `hosts` is keyed by `host[:port]` and updated in place, from another thread. A slow caller slows the fetching down instead of
+    filling memory. `resolver` and `tls` stand in for the system's, in tests.
     """
     import asyncio
 
@@ -49,7 +44,7 @@ def fetch_all(
             host = ""
         by_host.setdefault(host, []).append(ask)
     ready: queue.SimpleQueue[Result | BaseException | None] = queue.SimpleQueue()
-    room = asyncio.Semaphore(READY)
+    room = asyncio.Semaphore(2)  # outcomes that wait for the caller
     running: asyncio.Task[None] | None = None
     is_closed = False
 
@@ -113,8 +108,7 @@ def fetch_all(
 
 
 def get_once(url: str, policy: Policy) -> bytes:
-    """Return the body at an address such as another wire's: one request, robots.txt unasked. A redirect to another server is
-    refused, and so is an address that is not public.
+    """Return the body at another wire's public address, in one request; a redirect to another server is refused.
 
     Raises: ValueError for what is no web address; OSError for what cannot be had.
     """
@@ -124,7 +118,7 @@ def get_once(url: str, policy: Policy) -> bytes:
     from sources.fetch.transport import Network
     from sources.fetch.url import WebAddress
 
-    address, policy = WebAddress.parse(url), replace(policy, max_body=LARGEST, patience=PATIENCE)
+    address, policy = WebAddress.parse(url), replace(policy, max_body=1 << 20, patience=30.0)
 
     async def get() -> bytes:
         with contextlib.closing(Network(policy)) as network:

@@ -30,9 +30,8 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """An answer with content: `body` is inflated and of any type, `url` is where it was found after redirects.
-
-    `moved_to` is that address if every redirect on the way was permanent (301, 308; RFC 9110 §15.4), else empty.
+    """An answer with content: `body` is inflated and of any type, `url` is where it was found after redirects, and so is `moved_to`
+    if all of them were permanent (301, 308; RFC 9110 §15.4), else empty.
     """
 
     body: bytes
@@ -55,10 +54,8 @@ class Unchanged:
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """Nothing came of it. `code` is stable; `message` tells an editor what happened and what to do, in one sentence. It is public,
-    so that addresses in it are masked.
-
-    `retry_after` is the wait that the server asked for (RFC 9110 §10.2.3), at most `LONGEST_WAIT`. The code of a 410 is `gone`.
+    """Nothing came of it. `code` is stable (a 410 is `gone`); `message`, public and with addresses masked, tells an editor what
+    happened and what to do. `retry_after` is the wait that the server asked for (RFC 9110 §10.2.3), at most `LONGEST_WAIT`.
     """
 
     code: str
@@ -82,10 +79,8 @@ class NotFetched(Exception):
 
 @dataclass(slots=True)
 class HostNote:
-    """State of a host; the caller keeps it between runs. Times are in UTC.
-
-    `robots` is the text of its robots.txt: None was never read, empty has no rules. `robots_at` is when it was last asked for,
-    `robots_failed` that this went wrong (older rules then stay in force). Nobody asks the host anything before `not_before`.
+    """State of a host; the caller keeps it between runs. `robots` is the text of its robots.txt (None: never read), asked for at
+    `robots_at`; if that failed, older rules stay in force. Nobody asks the host anything before `not_before`.
     """
 
     robots: str | None = None
@@ -98,10 +93,8 @@ class HostNote:
 class Policy:
     """Behaviour towards servers, and limits on what they send. Times in seconds, sizes in bytes.
 
-    `allow` opens networks that are not public, for tests and for feeds of one's own network; only what it names.
-    `deadline` is for one feed in all, redirects included, without the time that it waits for its turn; a robots.txt has its own.
-    `patience` bounds all of one ask, waiting for its turn and robots.txt included; None for no such bound.
-    `max_body` bounds what comes over the wire and, apart from that, what it inflates to.
+    `allow` opens networks that are not public. `deadline` is for one feed, redirects included, without waiting for its turn and
+    robots.txt, which `patience` includes (None: no such bound). `max_body` bounds what comes and what it inflates to.
     """
 
     user_agent: str

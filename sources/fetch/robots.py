@@ -8,7 +8,6 @@ from sources.fetch.results import HostNote, Policy
 from sources.fetch.url import WebAddress
 
 MAX_SIZE: Final = 512 << 10  # bytes that are read; RFC 9309 §2.5 asks for at least 500 KiB
-LONGEST_DELAY: Final = 30.0  # seconds between requests that a Crawl-delay may ask for
 _AGENT: Final = re.compile(r"\s*user[\s-]*agent\b\s*:?\s*([^#]*)", re.IGNORECASE)  # all spellings that protego takes
 
 
@@ -34,9 +33,9 @@ class Rules:
 
     @property
     def delay(self) -> float:
-        """Seconds between two requests (Crawl-delay, in no standard), 0 if nothing is said."""
+        """Seconds between two requests (Crawl-delay, in no standard), 0 if nothing is said, 30 at most."""
         asked = self._parsed.crawl_delay(self._token) if self._parsed else None
-        return min(asked or 0.0, LONGEST_DELAY)
+        return min(asked or 0.0, 30.0)
 
 
 def token(policy: Policy) -> str:

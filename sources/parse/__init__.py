@@ -1,6 +1,6 @@
 """Parsing of any feed's bytes into entries. Pure: nothing is fetched, nothing is stored, and no input costs more than its size.
 
-Imports nothing of the other rooms of sources but `entries`.
+Imports nothing of the other rooms of sources but `entries` and `lexicons`.
 """
 
 from sources.parse.feed_document import parse, parse_sitemap

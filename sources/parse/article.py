@@ -12,11 +12,10 @@ from typing import Any, Final, Literal
 from lxml.html import HTMLParser, document_fromstring
 
 from sources.entries import Entry
+from sources.parse import page_metadata
 from sources.parse.charsets import decode
 from sources.parse.links import web
 from sources.parse.markdown import Element, markdown_of, note_attributes
-from sources.parse.page_metadata import SEPARATORS, is_not_found, is_personal, read_page
-from sources.parse.visible_metadata import find_authors, find_date, read_names
 
 MAX_SIZE: Final = 5 << 20  # bytes, or characters of a feed's content; as much as is fetched
 MAX_TAGS: Final = 50_000  # "<"; real pages have up to 3,229, and 200,000 cost trafilatura 9.7 s
@@ -26,17 +25,25 @@ MAX_BESIDE: Final = 30  # characters of a byline that are no names
 FEW: Final = 600  # characters up to which a page with a password field is a login
 _TOO_LARGE: Final = f"The page is larger than {MAX_SIZE >> 20} MB; it was refused unread."
 _BROKEN: Final = "The page's markup could not be read."
-_XML_TYPES: Final = {"application/xhtml+xml", "text/xml", "application/xml"}
-_HTML_TYPES: Final = {"", "text/html", "text/plain", "application/octet-stream", *_XML_TYPES}
-_OTHERS: Final = (  # how other files begin
-    *(b"%PDF", b"PK\x03\x04", b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"RIFF", b"\x1f\x8b", b"{\\rtf", b"\xd0\xcf\x11\xe0"),
+_HTML_TYPES: Final = {
+    *("", "text/html", "text/plain", "application/octet-stream", "application/xhtml+xml", "text/xml", "application/xml")
+}
+# How other files begin.
+_OTHERS: Final = (
+    b"%PDF",
+    b"PK\x03\x04",
+    b"\x89PNG",
+    b"\xff\xd8\xff",
+    b"GIF8",
+    b"RIFF",
+    b"\x1f\x8b",
+    b"{\\rtf",
+    b"\xd0\xcf\x11\xe0",
 )
 _FIRST_TAG: Final = re.compile(r"<(?:!doctype\s+)?([a-z][\w:-]*)", re.I)
-_FEEDS: Final = frozenset({"rss", "feed", "rdf:rdf", "urlset", "sitemapindex", "svg"})
 _BASE: Final = re.compile(r"""<base\s[^<>]{0,500}?\bhref\s{0,9}=\s{0,9}(?:"([^"<>]*)"|'([^'<>]*)'|([^\s"'<>]+))""", re.I)
 _PASSWORD: Final = re.compile(r"""<input\s[^<>]{0,500}?\btype\s{0,9}=\s{0,9}["']?password\b""", re.I)
 _TARGET: Final = re.compile(r"\]\([^()]*\)")
-_NO_WORD: Final = re.compile(r"[\W_]+")
 # Blocks that belong to the page around a text.
 _LEFTOVER: Final = re.compile(
     r"(?:#+ |\*\*)?(?:advertisement|(?:\d+ )?comments?(?: \(\d+\))?|leave a (?:comment|reply)|share (?:this|on)\b.{0,40}"
@@ -79,9 +86,8 @@ class Article:
 
 
 def to_markdown(html: str, url: str) -> str:
-    """Return a feed's full content as Markdown, every paragraph of it; empty if it has no text.
+    """Return a feed's full content as Markdown, links resolved against its `<base>`, else `url`; empty if it has no text.
 
-    Relative links are resolved against its `<base>`, else `url`; those that are then not http(s) become their text.
     Raises: InvalidArticle too_large, too_complex.
     """
     _check(_CODE.sub("", html))
@@ -94,29 +100,29 @@ def to_markdown(html: str, url: str) -> str:
 def parse_article(data: bytes, *, content_type: str = "", url: str = "") -> Article:
     """Return the article that a page shows. `content_type` is the header as sent, `url` where the page came from, after redirects.
 
-    A heading that repeats the title is left out, with what leads to the page above it, and so is the site's name behind a title. An
-    entry without a title has its first main heading as one, if there is any.
+    A heading that repeats the title is left out, and so is the site's name behind a title; a main heading stands in for a title.
     Raises: InvalidArticle not_html, too_large, too_complex, login_wall, not_found_page, no_text, broken.
     """
     if len(data) > MAX_SIZE:
         raise InvalidArticle("too_large", _TOO_LARGE)
     text, bare = _decode_page(data, content_type)
     _check(bare)
-    entry, is_paid = read_page(text, url)
+    entry, is_paid = page_metadata.read_page(text, url)
     if is_paid:
         raise InvalidArticle("login_wall", "The page says that only subscribers may read it.")
     tree = _load_tree(text)
     headings = [] if tree is None else [" ".join(" ".join(heading.itertext()).split()) for heading in tree.iter("h1")]
     heading = next(iter(headings), "")
-    if entry.is_not_found if entry else is_not_found(heading):
+    if entry.is_not_found if entry else page_metadata.is_not_found(heading):
         raise InvalidArticle("not_found_page", "The page says that it does not exist, though its server answers as if it did.")
     if entry is None:
         entry = Entry(publisher="", title=html.escape(heading, quote=False), url=url, published_at=None)
     else:
         entry = replace(entry, title=_strip_site(entry.title, headings))
     if tree is not None:
-        moment = entry.published_at or find_date(tree, url)
-        names = read_names(entry.author) if is_personal(entry.author, entry.publisher) else find_authors(tree)
+        moment = entry.published_at or page_metadata.find_date(tree, url)
+        is_named = page_metadata.is_personal(entry.author, entry.publisher)
+        names = page_metadata.read_names(entry.author) if is_named else page_metadata.find_authors(tree)
         entry = replace(entry, published_at=moment, author=names or entry.author)
     body = None if tree is None else _extract_body(tree)
     blocks = [] if body is None else markdown_of(body, _find_base(bare, url))
@@ -138,10 +144,7 @@ def parse_article(data: bytes, *, content_type: str = "", url: str = "") -> Arti
 
 
 def _decode_page(data: bytes, content_type: str) -> tuple[str, str]:
-    """Return the text of an HTML page, and the same without scripts, styles and comments.
-
-    Raises: InvalidArticle not_html, no_text.
-    """
+    """Return a page's text, and that without scripts, styles and comments. Raises: InvalidArticle not_html, no_text."""
     media_type = content_type.partition(";")[0].strip().lower()
     if media_type not in _HTML_TYPES or data.lstrip().startswith(_OTHERS):
         raise InvalidArticle("not_html", f"The address answers with {media_type or 'a file'}, not with a web page."[:200])
@@ -150,7 +153,7 @@ def _decode_page(data: bytes, content_type: str) -> tuple[str, str]:
         raise InvalidArticle("no_text", "The page is empty.")
     bare = _CODE.sub("", text)
     tag = _FIRST_TAG.search(bare)
-    if tag is None or tag[1].lower() in _FEEDS:
+    if tag is None or tag[1].lower() in {"rss", "feed", "rdf:rdf", "urlset", "sitemapindex", "svg"}:
         raise InvalidArticle("not_html", "The address answers with something else than a web page.")
     return text, bare
 
@@ -241,12 +244,10 @@ def _extract_body(tree: Element) -> Element | None:
 
 
 def _strip_site(title: str, headings: Sequence[str]) -> str:
-    """Return a title without the site's name behind it, where a main heading says which part is which. Both ends of a title may be
-    the site's, and so may a heading: the longer part is taken for the article's. `title` is markup.
-    """
+    """Return a title, markup, without the site's name behind it, by a heading; the longer part is taken for the article's."""
     for heading in map(html.escape, headings):
         rest = html.escape(html.unescape(title)).removeprefix(heading)
-        if len(rest) < len(heading) and rest.startswith(SEPARATORS):
+        if len(rest) < len(heading) and rest.startswith(page_metadata.SEPARATORS):
             return html.escape(html.unescape(heading), quote=False)
     return title
 
@@ -254,7 +255,7 @@ def _strip_site(title: str, headings: Sequence[str]) -> str:
 def _is_byline(block: str, author: str) -> bool:
     """Return whether a block names the authors, and has hardly a word beside them."""
     text = _TARGET.sub("", block).replace("[", "").replace("*", "")
-    return bool(author) and len(text) < len(author) + MAX_BESIDE and read_names(text) == author
+    return bool(author) and len(text) < len(author) + MAX_BESIDE and page_metadata.read_names(text) == author
 
 
 def _repeats(block: str, title: str) -> bool:
@@ -262,6 +263,6 @@ def _repeats(block: str, title: str) -> bool:
     level, _, heading = block.partition(" ")
     if level.strip("#") or not level:
         return False
-    texts = (html.unescape(_TARGET.sub("", heading)), html.unescape(title))
-    told, meant = (_NO_WORD.sub(" ", text).strip().casefold() for text in texts)
+    texts = (_TARGET.sub("", heading), title)
+    told, meant = (re.sub(r"[\W_]+", " ", html.unescape(text)).strip().casefold() for text in texts)
     return bool(told) and (f"{meant} ").startswith(f"{told} ")

@@ -13,8 +13,7 @@ _BEGINNINGS: Final = (  # a byte order mark, or how "<" looks without one (XML 1
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
-    (b"<\0", "utf-16-le"),
-    (b"\0<", "utf-16-be"),
+    *((b"<\0", "utf-16-le"), (b"\0<", "utf-16-be")),
 )
 _DECLARATIONS: Final = (  # by XML or by an HTML page's <meta>
     re.compile(rb"""<\?xml[^>]{0,200}?encoding\s{0,9}=\s{0,9}["']([\w.:-]{1,40})["']"""),
@@ -41,9 +40,8 @@ def decode(data: bytes, content_type: str = "") -> str:
 def decode_with_doubt(data: bytes, content_type: str = "") -> tuple[str, str]:
     """Return the text of `data` as `decode` does, and a sentence if its charset is not what was declared, else "".
 
-    A byte order mark decides (RFC 7303 §3.3); then UTF-8, if that is what nearly all bytes are, whatever was declared, because
-    other text is next to never valid UTF-8; then the charset of the header (RFC 7303 §3.2) and of the document, of which a bad
-    byte costs one character. Where nothing is declared, or nearly nothing of the text fits it, a detector guesses.
+    A byte order mark decides (RFC 7303 §3.3); then UTF-8, if nearly all bytes are, because other text is next to never valid UTF-8;
+    then the charset of the header (§3.2) and of the document. Where nothing is declared, or hardly fits, a detector guesses.
     """
     for beginning, name in _BEGINNINGS:
         if data.startswith(beginning):

@@ -10,6 +10,8 @@ from zoneinfo import ZoneInfo
 
 from babel import Locale
 
+from sources.lexicons import load
+
 MAX_DATE: Final = 100  # characters; JavaScript's long form with a spelled-out zone has about 80
 # Digits are ASCII, letters are of any script.
 _TWO: Final = "([0-9]{2})"
@@ -19,57 +21,36 @@ _CLOCK: Final = rf"{_NUMBER}:{_TWO}(?::{_TWO}(?:[.,][0-9]+)?)?\s*(?:Uhr|hrs?\b)?
 _TIME: Final = rf"(?:(?:T|[\s,]+(?:(?:at|um|kl\.|à|-)\s+)?){_CLOCK})?"
 _WEEKDAY: Final = r"(?:[^\W\d_]{2,15}\b\.?,?\s*)?"
 _MONTH: Final = r"([^\W\d_]{3,12})\.?"
-
-
-def _form(day: str) -> re.Pattern[str]:
-    return re.compile(day + _TIME, re.I)
-
-
-_YEAR_FIRST: Final = _form(rf"{_YEAR}(?:-|/|\. ?|年|년 ?){_NUMBER}(?:-|/|\. ?|月|월 ?){_NUMBER}[.日일]?")
-_DAY_FIRST: Final = _form(
-    rf"{_WEEKDAY}{_NUMBER}(?:st|nd|rd|th|er|\.)?[\s-]+(?:de\s+)?{_MONTH},?[\s-]+(?:de\s+)?([0-9]{{4}}|[0-9]{{2}})"
-)
-_MONTH_FIRST: Final = _form(rf"{_WEEKDAY}{_MONTH}\s+{_NUMBER}(?:st|nd|rd|th)?,?\s+{_YEAR}")
-_DOTTED: Final = _form(rf"{_WEEKDAY}{_NUMBER}\. ?{_NUMBER}\. ?{_YEAR}")  # the day stands first wherever dots do
-# With their groups of year, month and day.
-_FORMS: Final = ((_YEAR_FIRST, 1, 2, 3), (_DAY_FIRST, 3, 2, 1), (_MONTH_FIRST, 3, 1, 2), (_DOTTED, 3, 2, 1))
-_SLASHED: Final = _form(rf"{_WEEKDAY}{_NUMBER}/{_NUMBER}/{_YEAR}")
+# Days, with their groups of year, month and day; of dotted ones the day stands first wherever dots do.
+_FORMS: Final = [
+    (re.compile(form + _TIME, re.I), year, month, day)
+    for form, year, month, day in (
+        (rf"{_YEAR}(?:-|/|\. ?|年|년 ?){_NUMBER}(?:-|/|\. ?|月|월 ?){_NUMBER}[.日일]?", 1, 2, 3),
+        (rf"{_WEEKDAY}{_NUMBER}(?:st|nd|rd|th|er|\.)?[\s-]+(?:de\s+)?{_MONTH},?[\s-]+(?:de\s+)?([0-9]{{4}}|[0-9]{{2}})", 3, 2, 1),
+        (rf"{_WEEKDAY}{_MONTH}\s+{_NUMBER}(?:st|nd|rd|th)?,?\s+{_YEAR}", 3, 1, 2),
+        (rf"{_WEEKDAY}{_NUMBER}\. ?{_NUMBER}\. ?{_YEAR}", 3, 2, 1),
+    )
+]
+_SLASHED: Final = re.compile(rf"{_WEEKDAY}{_NUMBER}/{_NUMBER}/{_YEAR}{_TIME}", re.I)
 _ASCTIME: Final = re.compile(
     rf"[A-Z]{{3}}\s+([A-Z]{{3}})\s+{_NUMBER}\s+{_TWO}:{_TWO}:{_TWO}\s+(?:([A-Z]{{2,5}})\s+)?{_YEAR}", re.A | re.I
 )
 _EPOCH: Final = re.compile(r"([0-9]{10})(?:[0-9]{3})?")  # seconds or milliseconds since 1970, between 2001 and 2286
-_ENGLISH: Final = {
-    **{"jan": 1, "feb": 2, "mar": 3, "apr": 4, "may": 5, "jun": 6, "jul": 7, "aug": 8, "sep": 9, "oct": 10, "nov": 11, "dec": 12},
-    **{"january": 1, "february": 2, "march": 3, "april": 4, "june": 6, "july": 7, "august": 8, "september": 9, "sept": 9},
-    **{"october": 10, "november": 11, "december": 12},
-}
-# Languages of feeds, as CLDR names their locales, after English.
-_LANGUAGES: Final = (
-    *("de", "fr", "es", "it", "pt", "ca", "gl", "eu", "nl", "sv", "da", "nb", "nn", "fi", "is", "et", "lv", "lt", "pl", "cs"),
-    *("sk", "sl", "hr", "sr", "sr_Latn", "bs", "bg", "ru", "uk", "be", "mk", "ro", "hu", "tr", "el", "id", "ms"),
-)
+_LEXICON: Final = load("parse")["dates"]
+_ENGLISH: Final = {name: number for number, names in enumerate(_LEXICON["english"], 1) for name in names.split()}
 _OFFSET: Final = re.compile(r"(?:GMT|UTC)?\s?([+-])(\d\d?):?(\d\d)?\b.*", re.A | re.I)
 _PLACE: Final = re.compile(r"\[?([A-Z][A-Za-z]+/[A-Za-z_/+-]{3,30})\]?")
 _NAMED: Final = re.compile(r"\(?([A-Z]+)\)?(?: \(.*)?", re.A | re.I)
-# Hours from UTC: RFC 5322 §4.3, and names that are not ambiguous among those seen in feeds. RFC 5322 would have any other name
-# taken for UTC, which is hours away from what the publisher meant: a date with such a name is none.
-_ZONES: Final = {
-    **{"Z": 0, "UT": 0, "UTC": 0, "GMT": 0, "WET": 0},
-    **{"EST": -5, "EDT": -4, "CST": -6, "CDT": -5, "MST": -7, "MDT": -6, "PST": -8, "PDT": -7},
-    **{"AKST": -9, "AKDT": -8, "HST": -10, "ADT": -3},
-    **{"BST": 1, "WEST": 1, "CET": 1, "MET": 1, "CEST": 2, "MEST": 2, "EET": 2, "EEST": 3, "MSK": 3},
-    **{"SGT": 8, "HKT": 8, "JST": 9, "KST": 9, "AEST": 10, "AEDT": 11, "NZST": 12, "NZDT": 13},
-}
-# Said in summer and in winter alike.
-_PLACES: Final = {"ET": "America/New_York", "CT": "America/Chicago", "MT": "America/Denver", "PT": "America/Los_Angeles"}
+_ZONES: Final = {name: int(hours) for hours, names in _LEXICON["zones"].items() for name in names.split()}
+_PLACES: Final = _LEXICON["places"]
 
 
 def read_date(text: str) -> dt.datetime | None:
     """Return an aware moment in UTC, whole seconds; midnight for a day alone, UTC where no zone is given; None if it is no date.
 
     Reads RFC 3339 and ISO 8601, RFC 822 and 5322 with their obsolete forms (two-digit years are 1950 to 2049), asctime and
-    JavaScript's forms, seconds since 1970, and days written out in English or a language of `_LANGUAGES`, by whole names or
-    CLDR's abbreviations. Of 11/24/2026 the number above 12 is the day; 03/11/2026 is two dates, so it is none. Never raises.
+    JavaScript's forms, seconds since 1970, and days written out in English or a language of feeds, by whole names or CLDR's
+    abbreviations. Of 11/24/2026 the number above 12 is the day; 03/11/2026 is two dates, so it is none. Never raises.
     """
     text = " ".join(text[: MAX_DATE + 1].split())
     if len(text) > MAX_DATE:
@@ -106,11 +87,11 @@ def _month_number(name: str) -> int:
 
 @cache
 def _read_foreign_months() -> dict[str, int]:
-    """Return months by their names in `_LANGUAGES`. A name that means two months ("listopad") is left out."""
+    """Return months by their names in other languages. A name that means two months ("listopad") is left out."""
     months: dict[str, int] = {}
     ambiguous: set[str] = set()
     for context, width in product(("format", "stand-alone"), ("wide", "abbreviated")):
-        for language in _LANGUAGES:
+        for language in _LEXICON["languages"].split():
             for number, name in Locale.parse(language).months[context][width].items():
                 plain = "".join(char for char in unicodedata.normalize("NFD", name) if not unicodedata.combining(char))
                 for spelling in {name, plain}:

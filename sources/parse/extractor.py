@@ -1,9 +1,7 @@
 """`parse_article` in processes that can be ended: a hostile page costs its time limit, and no thread of the caller's.
 
 A worker is this module run as a program. It reads requests from its standard input, each a line of JSON and the page's bytes, and
-answers each with a line of JSON. A timer ends it when a page takes too long, whatever runs: it counts the worker's own work, so
-that no page is refused because the machine is busy. It ends by itself when its input does, so it cannot outlive the caller by more
-than one page.
+answers each with a line of JSON. A timer of its own work ends it when a page takes too long; it also ends when its input does.
 """
 
 import datetime as dt
@@ -39,20 +37,14 @@ Page = tuple[bytes, str, str]  # a page's bytes, content type and address
 
 
 def extract(data: bytes, content_type: str, url: str, seconds: float) -> Article:
-    """Return the article of a page, as `parse_article` gives it, within `seconds` by the clock, waiting for a worker included.
-
-    Raises: InvalidArticle, as `parse_article` does; timeout; broken, too, where a page needs more than MEMORY.
-    """
+    """Return what `parse_article` does, in `seconds` by the clock. Raises: InvalidArticle, also timeout; broken beyond MEMORY."""
     with _LOCK:
         pool = _create_pool(os.getpid())  # a process that was forked must not read what its parent asked
     return pool.extract(data, content_type, url, seconds)
 
 
 def extract_all(pages: Iterable[Page], workers: int = 0) -> Iterator[Article | InvalidArticle]:
-    """Yield article or refusal of each page, in order, read by `workers` processes (0: one for each core) of its own.
-
-    Takes few more pages than it has given results for, so memory does not grow with their number.
-    """
+    """Yield article or refusal of each page, in order, read by `workers` processes (0: one for each core), in bounded memory."""
     workers = workers or os.cpu_count() or 1
     with Pool(workers) as pool, ThreadPoolExecutor(workers) as threads:
         waiting: deque[Future[Article | InvalidArticle]] = deque()

@@ -1,49 +1,47 @@
-"""Parsing of feeds and sitemaps; the kind of a document is known by its content."""
+"""Parsing of feeds and sitemaps; the kind of a document is known by its content. JSON Feed: https://jsonfeed.org/version/1.1."""
 
 import re
 import zlib
 from dataclasses import replace
 from functools import cache
-from typing import Final
+from typing import Any, Final
+
+import orjson
 
 from sources.entries import Entry
-from sources.parse import feeds, jsonfeed
+from sources.parse import feeds
 from sources.parse.charsets import decode, decode_with_doubt
 from sources.parse.dates import read_date
-from sources.parse.links import resolve, web
-from sources.parse.markup import EMPTY, Node, Tree, read
+from sources.parse.links import is_web, resolve, web
+from sources.parse.markup import EMPTY, Node, Tree, as_markup, as_paragraphs, read
 from sources.parse.results import MAX_ITEMS, InvalidFeed, Kind, Parsed, Sitemap, too_many
 
 # XML 1.0 §2.8: what may stand before the root. Of document types only those that declare nothing, and not HTML's.
 _BEFORE_ROOT: Final = re.compile(r"[^<]+|<\?.*?\?>|<!--.*?-->|<!(?i:doctype)\s+(?!(?i:html)\b)[^\[<>]{0,500}>", re.S)
 _FEED_ROOT: Final = re.compile(r"<(?:[\w.-]{1,40}:)?(?:rss|feed|rdf|urlset|sitemapindex)(?=[\s>])", re.I)
-_MOST_BEFORE: Final = 4_096  # characters of warnings that a server may print before the document
 _ROOT: Final = re.compile(r"<(?:[\w.-]{1,40}:)?([A-Za-z_][\w.-]{0,40})(?=[\s/>])")
 _PAGE: Final = re.compile(r"<(?:!doctype\s+html|(?:html|head|body|script|meta|title|div|p|h1|center)\b)", re.I)
 MAX_LOCATIONS: Final = 4 * MAX_ITEMS  # of one sitemap: sites go beyond what sitemaps.org allows
 MAX_UNPACKED: Final = 50 << 20  # bytes (sitemaps.org)
-_NAMED: Final = 5  # sitemaps of an index that a refusal names
-_KINDS: Final[dict[str, Kind]] = {
-    **{"rss": "rss", "channel": "rss", "feed": "atom", "rdf": "rdf"},
-    **{"urlset": "sitemap", "sitemapindex": "sitemap"},
-}
+_SITEMAPS: Final[dict[str, Kind]] = {"urlset": "sitemap", "sitemapindex": "sitemap"}
+_KINDS: Final[dict[str, Kind]] = {"rss": "rss", "channel": "rss", "feed": "atom", "rdf": "rdf", **_SITEMAPS}
+MAX_VALUES: Final = 1_000_000  # objects and lists of JSON; counted before any is built
+# Escaped backslashes and pairs are passed over, so that the group is what is half of a pair.
+_HALF: Final = re.compile(r"\\\\|\\u(?i:d[89ab][0-9a-f]{2})\\u(?i:d[c-f][0-9a-f]{2})|(\\u(?i:d[89a-f][0-9a-f]{2}))")
 
 
 def parse(data: bytes, *, content_type: str = "", url: str = "") -> Parsed:
-    """Return the entries of an RSS, Atom, RDF, JSON Feed or (news) sitemap document, in its order; none is no error.
+    """Return the entries of an RSS, Atom, RDF, JSON Feed or (news) sitemap document, in its order; dates are UTC, or None.
 
-    `content_type` is the header as sent, of which only the charset counts; `url` is where the bytes came from, after redirects:
-    what relative links are resolved against, unless an `xml:base` or, in RSS and JSON Feed, the feed's site says otherwise.
-    Dates are UTC, or None. A document that breaks off gives the items that were closed before: what follows may be cut in the
-    middle of a word, or of a link.
-
-    Raises: InvalidFeed for web pages, sitemap indexes, a document type that declares entities (XML bombs are made of them, and
-    feeds need none), more than MAX_ITEMS items, tags that cross, and what is none of these formats.
+    Of the header `content_type` only the charset counts. Relative links are resolved against `url`, where the bytes came from,
+    unless an `xml:base` or, in RSS and JSON Feed, the feed's site says otherwise. A document that breaks off gives whole items.
+    Raises: InvalidFeed for web pages, sitemap indexes, a document type that declares entities (XML bombs are made of them), more
+    than MAX_ITEMS items, tags that cross, and what is none of these formats.
     """
     whole, doubt = decode_with_doubt(data, content_type)
     text, base = _strip(whole), _strip_query(url)
     if text.startswith("{"):
-        return replace(jsonfeed.read(text, base), doubt=doubt)
+        return replace(_read_json_feed(text, base), doubt=doubt)
     text, kind = _find_root(text)
     return replace(_read_news_sitemap(text, base) if kind == "sitemap" else _read_feed(text, base, kind), doubt=doubt)
 
@@ -99,7 +97,7 @@ def _find_root(text: str) -> tuple[str, Kind]:
         raise InvalidFeed("The address answers with a web page, not a feed.")
     if text.startswith("<!", start):
         raise InvalidFeed("The feed's document type declares entities; it was refused unread, as a guard against XML bombs.")
-    later = _FEED_ROOT.search(text, start, start + _MOST_BEFORE)
+    later = _FEED_ROOT.search(text, start, start + 4_096)  # behind warnings that a server may print before the document
     for at in (start, later.start() if later else start):
         if (root := _ROOT.match(text, at)) and (kind := _KINDS.get(root[1].lower())):
             return text[at:], kind
@@ -126,8 +124,8 @@ def _read_news_sitemap(text: str, url: str) -> Parsed:
     tree, whole = read(text, frozenset({"url"}), _read_location, url)
     for index in tree.root.all("sitemapindex"):
         children = [_read_location(sitemap) for sitemap in index.all("sitemap")]
-        more = f" and {len(children) - _NAMED:,} more" if len(children) > _NAMED else ""
-        named = ", ".join(map(str, children[:_NAMED]))
+        more = f" and {len(children) - 5:,} more" if len(children) > 5 else ""
+        named = ", ".join(map(str, children[:5]))
         raise InvalidFeed(f"The address answers with an index of sitemaps, not a sitemap: {named}{more}.")
     entries: list[Entry] = tree.built
     return Parsed(entries, next((entry.publisher for entry in entries if entry.publisher), ""), "sitemap", whole)
@@ -156,3 +154,59 @@ def _read_location(node: Node, _tree: Tree | None = None) -> Entry | str:
         published_at_estimated=published is None and changed is not None,
         changed_at=changed,
     )
+
+
+def _read_json_feed(text: str, url: str) -> Parsed:
+    """Return the items of a JSON Feed. Values of a wrong type count as absent. Raises: InvalidFeed."""
+    if text.count("{") + text.count("[") > MAX_VALUES:
+        raise InvalidFeed("The feed holds far more values than it can need.")
+    try:
+        feed = orjson.loads(text)
+    except ValueError:
+        # Half a surrogate pair, as an emoji cut in two leaves it, becomes U+FFFD, so that it costs no more.
+        try:
+            feed = orjson.loads(_HALF.sub(lambda match: "\\ufffd" if match[1] else match[0], text))
+        except ValueError as error:
+            raise InvalidFeed(f"The file is not JSON: {error}.") from error
+    if not isinstance(feed, dict) or "jsonfeed.org/version/" not in _text(feed, "version"):
+        raise InvalidFeed("The file is JSON, but not a JSON Feed.")
+    items = [item for item in _list(feed, "items") if isinstance(item, dict)]
+    if len(items) > MAX_ITEMS:
+        raise too_many()
+    base = resolve(url, _text(feed, "home_page_url")) or url
+    return Parsed([_read_json_item(item, feed, base) for item in items], _text(feed, "title"), "json")
+
+
+def _read_json_item(item: dict[str, Any], feed: dict[str, Any], base: str) -> Entry:
+    guid = _text(item, "id")
+    published, modified = read_date(_text(item, "date_published")), read_date(_text(item, "date_modified"))
+    images = (web(base, _text(item, name)) for name in ("image", "banner_image"))
+    return Entry(
+        publisher=_text(feed, "title"),
+        title=as_markup(_text(item, "title")),
+        url=resolve(base, _text(item, "url") or _text(item, "external_url")) or (guid if is_web(guid) else ""),
+        published_at=published or modified,
+        summary=as_markup(_text(item, "summary") or _text(item, "content_text")) or _text(item, "content_html"),
+        author=_join_authors(item) or _join_authors(feed),
+        guid=guid,
+        language=(_text(item, "language") or _text(feed, "language"))[:35],
+        image=next(filter(None, images), ""),
+        content=_text(item, "content_html") or as_paragraphs(_text(item, "content_text")),
+    )
+
+
+def _join_authors(node: dict[str, Any]) -> str:  # `authors` of version 1.1, `author` of 1.0
+    people = [person for person in (*_list(node, "authors"), node.get("author")) if isinstance(person, dict)]
+    return ", ".join(dict.fromkeys(filter(None, (_text(person, "name") for person in people))))
+
+
+def _text(node: dict[str, Any], name: str) -> str:
+    value = node.get(name)
+    if name == "id" and isinstance(value, int | float):  # "should be coerced to a string"
+        return str(value)
+    return value.strip() if isinstance(value, str) else ""
+
+
+def _list(node: dict[str, Any], name: str) -> list[Any]:
+    value = node.get(name)
+    return value if isinstance(value, list) else []

@@ -9,32 +9,21 @@ from typing import Final
 from urllib.parse import urlencode
 
 from sources.entries import Entry
+from sources.lexicons import load
 from sources.parse.dates import read_date
 from sources.parse.links import host, is_web, resolve, web
 from sources.parse.markup import EMPTY, Node, as_markup, as_paragraphs, title_as_markup
 
 ITEMS: Final = frozenset({"item", "entry"})
 MAX_LANGUAGE: Final = 35  # characters (RFC 5646 §4.4.1)
-_TITLES: Final = ("title", "dc:title", "media:title", "itunes:title")
-_SUMMARIES: Final = ("summary", "description", "dc:description", "content:encoded", "encoded", "content", "xhtml:body", "body")
-_CONTENTS: Final = ("content:encoded", "encoded", "content", "xhtml:body", "body")
-_MORE_SUMMARIES: Final = ("media:description", "itunes:summary", "itunes:subtitle")
-_PUBLISHED: Final = ("pubdate", "published", "issued", "dcterms:issued", "dc:date", "dcterms:created", "created")
-_UPDATED: Final = ("updated", "modified", "dcterms:modified", "lastbuilddate")
+_NAMES: Final[dict[str, list[str]]] = {what: names.split() for what, names in load("parse")["items"].items()}
 _PICTURES: Final = (".jpg", ".jpeg", ".png", ".webp", ".gif", ".avif")
-# Of Google News: the age in a search, and the form of what it adds to items.
-_AGE: Final = re.compile(r"(?<!\S)(?:when|after):\S")
-_LINKED: Final = re.compile(r"<a\s[^<>]*+>([^<]*+)</a>", re.I)
-_TAG: Final = re.compile(r"<[^<>]*+>")
 _PLAIN: Final = frozenset({"text", "text/plain", "plain"})  # Atom 1.0, Atom 0.3, Media RSS
 
 
 @dataclass(frozen=True, slots=True)
 class Base:
-    """Base of relative addresses: `xml:base` where one is in force, else `default`.
-
-    `document` is where the bytes came from, empty if that is not known.
-    """
+    """Base of relative addresses: `xml:base` where one is in force, else `default`; `document` is where the bytes came from."""
 
     document: str
     default: str
@@ -55,30 +44,26 @@ def base_of(channel: Node, document: str) -> Base:
 
 
 def entry(item: Node, base: Base) -> Entry:
-    """Return an item as an entry, without what only its feed says.
-
-    Published goes before updated. A summary goes before the content. `feedburner:origLink` is the publisher's own address; a
-    guid is one unless it says that it is none (RSS 2.0, `isPermaLink`).
-    """
+    """Return an item as an entry, without what only its feed says; a guid may be its address (RSS 2.0, `isPermaLink`)."""
     guid = item.text("guid", "id") or item.attrs.get("rdf:about", "")
     credited, source_url = _read_source(item, base)
     group = next(iter(item.all("media:group")), EMPTY)
     is_permalink = is_web(guid) and "false" not in (node.attrs.get("ispermalink", "").strip().lower() for node in item.all("guid"))
-    dates = (read_date(node.text()) for node in item.all(*_PUBLISHED, *_UPDATED))
+    dates = (read_date(node.text()) for node in item.all(*_NAMES["published"], *_NAMES["updated"]))
     return remove_additions(
         Entry(
             publisher="",
             title=_title(item) or _title(group),
             url=_link(item, base) or (guid if is_permalink else ""),
             published_at=next(filter(None, dates), None),
-            summary=_text(item, *_SUMMARIES, *_MORE_SUMMARIES) or _text(group, *_MORE_SUMMARIES),
+            summary=_text(item, *_NAMES["summaries"], *_NAMES["more_summaries"]) or _text(group, *_NAMES["more_summaries"]),
             author=authors(item),
             guid=guid,
             credited_source=credited,
             language=item.text("language", "dc:language") or item.lang,
             image=_image(item, base),
             source_url=source_url,
-            content=next((content for node in item.all(*_CONTENTS) if (content := _content(node, base))), ""),
+            content=next((content for node in item.all(*_NAMES["contents"]) if (content := _content(node, base))), ""),
             categories=", ".join(node.attrs.get("label") or node.attrs.get("term") or node.text() for node in item.all("category")),
         )
     )
@@ -112,7 +97,7 @@ def _only_text(person: Node) -> str:
 
 
 def _title(node: Node) -> str:
-    for child in node.all(*_TITLES):
+    for child in node.all(*_NAMES["titles"]):
         if text := _markup(child):
             return text if child.named or _type(child) else title_as_markup(text)  # declared as HTML, or not
     return ""
@@ -182,16 +167,14 @@ def _read_source(item: Node, base: Base) -> tuple[str, str]:
 
 
 def _image(item: Node, base: Base) -> str:
-    """Return the first address of Media RSS content, an enclosure, Media RSS thumbnail, then iTunes' and the item's own image.
-
-    An address that stands as text is believed only if it is absolute: any words would make a relative one.
-    """
+    """Return the first address of Media RSS content, an enclosure, Media RSS thumbnail, then iTunes' and the item's own image."""
     places = (item, *item.all("media:group", "media:content"))
     media = [node for place in places for node in place.all("media:content") if _is_picture(node)]
     enclosures = [node for node in item.all("enclosure", "link") if node.name == "enclosure" or _rel(node) == "enclosure"]
     thumbnails = [node for place in places for node in place.all("media:thumbnail")]
     for node in (*media, *filter(_is_picture, enclosures), *thumbnails, *item.all("itunes:image", "image")):
         address = node.attrs.get("url") or node.attrs.get("href") or node.text("url")
+        # An address that stands as text is believed only if it is absolute: any words would make a relative one.
         if found := web("", base.resolve(node, address)) or web("", _only_text(node)):
             return found
     return ""
@@ -206,7 +189,7 @@ def _is_picture(node: Node) -> bool:
 
 def search_url(query: str) -> str:
     """Return the RSS address of a search in US English, bound to a week unless it names an age: Google gives items of any."""
-    aged = query if _AGE.search(query) else f"{query} when:7d"
+    aged = query if re.search(r"(?<!\S)(?:when|after):\S", query) else f"{query} when:7d"
     params = {"q": aged.strip(), "hl": "en-US", "gl": "US", "ceid": "US:en"}
     return "https://news.google.com/rss/search?" + urlencode(params, safe=":")
 
@@ -218,9 +201,9 @@ def remove_additions(entry: Entry) -> Entry:
     if host(entry.url) != "news.google.com" or not entry.credited_source:
         return entry
     title = entry.title.removesuffix(f" - {entry.credited_source}") or entry.title
-    linked = {_plain(text) for text in _LINKED.findall(entry.summary)}
+    linked = {_plain(text) for text in re.findall(r"(?i)<a\s[^<>]*+>([^<]*+)</a>", entry.summary)}
     return replace(entry, title=title, summary="" if {_plain(title), _plain(entry.title)} & linked else entry.summary)
 
 
 def _plain(markup: str) -> str:
-    return " ".join(html.unescape(_TAG.sub("", markup)).split()).casefold()
+    return " ".join(html.unescape(re.sub(r"<[^<>]*+>", "", markup)).split()).casefold()

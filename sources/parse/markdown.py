@@ -11,32 +11,19 @@ from urllib.parse import quote
 
 from lxml.etree import Comment, ProcessingInstruction, strip_elements
 
+from sources.lexicons import load
 from sources.parse.links import web
 
 Element = Any  # lxml publishes no types
 
 MAX_DEPTH: Final = 100  # below it an element is its text
-_WITHOUT_TEXT: Final = """
-annotation applet area audio base button canvas datalist embed frame frameset head iframe img input link map meta meter
-noframes noscript object option param picture progress script select source style svg template textarea title track video
-"""
-_OF_BLOCKS: Final = """
-address article aside blockquote body caption center dd details dialog div dl dt fieldset figcaption figure footer form h1 h2
-h3 h4 h5 h6 header hgroup hr html legend li main menu nav ol p pre section summary table tbody td tfoot th thead tr ul
-"""
-_DROPPED: Final = _WITHOUT_TEXT.split()
-_BLOCKS: Final = frozenset(_OF_BLOCKS.split())
-_NO_CELLS: Final = ("blockquote", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "ol", "pre", "table", "ul")  # a cell cannot hold these
+_HTML: Final = load("parse")["html"]
+_BLOCKS: Final = frozenset(_HTML["blocks"].split())
 _MARKS: Final = {"b": "**", "strong": "**", "em": "*", "i": "*", "del": "~~", "s": "~~", "strike": "~~"}
 _NESTED: Final = re.compile(r"(\*{1,2})[^*]+\1")
 _WORD: Final = re.compile(r"\w")
-_CODE: Final = frozenset({"code", "kbd", "samp", "tt"})
-# They say how a reader arrived. Fewer than identify an article: here a parameter may choose what is shown, and must stay.
-_TRACKERS: Final = re.compile(
-    r"(?:utm_|mtm_|itm_|hsa_|pk_|fb_|__hs|_hs|oly_|vero_|mc_[ce]id|[gdmty]?clid|gclsrc|[gw]braid|gad_|fbclid|msclkid|yclid|twclid|ttclid"
-    r"|igsh|_ga|_gl|_openstat|mkt_tok|ref_src|cmpid|s_cid|xtor)[^=&]*(?:=|$)",
-    re.I,
-)
+_CODE: Final = frozenset(_HTML["code"].split())
+_TRACKERS: Final = re.compile(rf"(?:{'|'.join(_HTML['trackers'].split())})[^=&]*(?:=|$)", re.I)
 # Control, bidi, zero-width, surrogate, private-use and tag characters, and non-characters. White space is not here.
 _UNWANTED: Final = re.compile(
     r"[\x00-\x08\x0e-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff"
@@ -65,7 +52,7 @@ def markdown_of(root: Element, base: str) -> list[str]:
     Relative links are resolved against `base`; those that are then not http(s) become their text. Known tracking parameters are
     taken from links. `<script` occurs nowhere, code included, so that a text that is cut within its code is safe to show, too.
     """
-    strip_elements(root, *_DROPPED, Comment, ProcessingInstruction, with_tail=False)
+    strip_elements(root, *_HTML["dropped"].split(), Comment, ProcessingInstruction, with_tail=False)
     _join_emphasis(root)
     return [_SCRIPT.sub("< ", block) for block in _Writer(root, base).blocks(root)]
 
@@ -156,7 +143,7 @@ class _Writer:
         """Return a table. A single column, or cells that Markdown cannot hold, are layout: the cells follow each other."""
         rows = [[cell for cell in row if cell.tag in ("td", "th")] for row in table.iter("tr")]
         columns = max(map(len, rows), default=0)
-        if columns < 2 or next(table.iterdescendants(*_NO_CELLS), None) is not None:
+        if columns < 2 or next(table.iterdescendants(*_HTML["no_cells"].split()), None) is not None:
             return self.blocks(table, depth)
         captions = [text for caption in table.iter("caption") for text in self.blocks(caption, depth)]
         lines = [[_line(self._inside(cell, depth)).replace("|", "\\|") for cell in row] for row in rows]

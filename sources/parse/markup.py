@@ -12,36 +12,14 @@ from html.entities import html5
 from typing import Any, Final
 from xml.parsers import expat
 
+from sources.lexicons import load
 from sources.parse.links import resolve
 from sources.parse.results import MAX_ITEMS, InvalidFeed, too_many
 
 MAX_DEPTH: Final = 100
 MAX_ELEMENTS: Final = 10_000  # inside one item, or between items
 MAX_ATTRIBUTES: Final = 200
-_KNOWN: Final = {  # an empty prefix for the formats themselves; other namespaces' elements are never mistaken for these
-    "http://www.w3.org/2005/atom": "",
-    "http://purl.org/atom/ns#": "",
-    "http://purl.org/rss/1.0/": "",
-    "http://purl.org/net/rss1.1#": "",
-    "http://my.netscape.com/rdf/simple/0.9/": "",
-    "http://channel.netscape.com/rdf/simple/0.9/": "",
-    "http://backend.userland.com/rss2": "",
-    "http://blogs.law.harvard.edu/tech/rss": "",
-    "http://www.sitemaps.org/schemas/sitemap/0.9": "",
-    "http://www.google.com/schemas/sitemap/0.84": "",
-    "http://www.google.com/schemas/sitemap-news/0.9": "news",
-    "http://www.google.com/schemas/sitemap-image/1.1": "image",
-    "http://www.w3.org/1999/02/22-rdf-syntax-ns#": "rdf",
-    "http://www.w3.org/xml/1998/namespace": "xml",
-    "http://www.w3.org/1999/xhtml": "xhtml",
-    "http://purl.org/dc/elements/1.1/": "dc",
-    "http://purl.org/dc/terms/": "dcterms",
-    "http://purl.org/rss/1.0/modules/content/": "content",
-    "http://www.itunes.com/dtds/podcast-1.0.dtd": "itunes",
-    "http://search.yahoo.com/mrss": "media",
-    "http://search.yahoo.com/mrss/": "media",
-    "http://rssnamespace.org/feedburner/ext/1.0": "feedburner",
-}
+_KNOWN: Final[dict[str, str]] = load("parse")["namespaces"]  # the usual prefix of each, "" for the formats themselves
 _C1: Final = {code: html.unescape(f"&#{code};") for code in range(0x80, 0xA0)}  # windows-1252, as HTML reads these references
 _PREFIXES: Final = {prefix: prefix for prefix in _KNOWN.values()} | {"atom": "", "rss": ""}  # where none is declared
 
@@ -225,10 +203,8 @@ _SECTIONS: Final = (("<!--", "-->"), ("<![CDATA[", "]]>"), ("<?", "?>"), ("<!", 
 
 
 def tokens(text: str, raw: Collection[str] = ()) -> Iterator[tuple[str, str, str | dict[str, str]]]:
-    """Yield `("start" or "empty", name, attributes)`, `("end", name, "")` and `("text", "", text)`, in linear time.
-
-    Ends where a comment, section or tag never does. A `<` that begins nothing is text. In elements named in `raw` nothing is a tag
-    but their end, as in HTML's scripts.
+    """Yield `("start" or "empty", name, attributes)`, `("end", name, "")` and `("text", "", text)`, in linear time, up to what
+    never ends. A `<` that begins nothing is text, and so is all in elements named in `raw`, as in HTML's scripts.
     """
     at, last = 0, text.rfind(">")
     while at < len(text):

@@ -1,5 +1,8 @@
-"""Metadata of an article's own page, which a sitemap does not tell: title, date, author. Executes nothing."""
+"""Metadata of an article's own page, which a sitemap does not tell: title, date, author, the last two also as its text shows them.
+Executes nothing.
+"""
 
+import datetime as dt
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
@@ -7,6 +10,7 @@ from contextlib import suppress
 from typing import Any, Final
 
 from sources.entries import Entry
+from sources.lexicons import load
 from sources.parse.charsets import decode
 from sources.parse.dates import read_date
 from sources.parse.json_ld import parse_json_ld
@@ -15,60 +19,38 @@ from sources.parse.markup import as_markup, tokens, unescape
 
 MAX_PAGE: Final = 1_000_000  # bytes that are looked at; metadata stands at the beginning
 MAX_NODES: Final = 1_000  # of JSON-LD
-# Names of `<meta>` elements, in the order in which they are believed.
-_DATE_NAMES: Final = """
-datepublished og:article:published_time og:published_time dc.date.issued dcterms.issued dcterms.created dc.date.created dc.date
-dcterms.date parsely-pub-date sailthru.date article.published article_date_original originalpublicationdate publication_date
-publication-date publishdate publish-date publish_date published-date date_published pubdate citation_publication_date
-citation_date cxenseparse:recs:publishtime cxenseparse:publishtime rnews:datepublished displaydate release_date date
-"""
-_AUTHORS: Final = (
-    *("author", "parsely-author", "sailthru.author", "citation_author", "dc.creator", "dcterms.creator"),
-    *("byl", "byline", "search.byline", "article:author"),
-)
-_RAW: Final = ("script", "style", "title", "textarea", "noscript")
-_TEXT: Final = ("article", "main")
-_BESIDE: Final = ("aside", "figure", "footer", "form", "header", "nav", "blockquote")
-_ENDS_PARAGRAPH: Final = frozenset({"p", "div", "section", "h1", "h2", "h3", "h4", "ul", "ol", *_TEXT, *_BESIDE})
+_LEXICON: Final = load("parse")["pages"]
+_PAGES: Final = {name: text.split() for name, text in _LEXICON.items() if isinstance(text, str)}
+_ENDS_PARAGRAPH: Final = frozenset((*_PAGES["ends_paragraph"], *_PAGES["text"], *_PAGES["beside"]))
 PARAGRAPH: Final = 60  # characters: shorter ones are bylines, dates and labels
 SEPARATORS: Final = (" | ", " \\ ", " - ", " – ", " — ", " · ", " : ")
 # Pages that say they do not exist though their status is 200 ("soft 404"), known by a title or heading that says no more.
-_LONGEST: Final = 150  # characters; what is longer says more than that a page is missing
-_PARTS: Final = re.compile(r"\s[|\\\-–—·•:»]\s")  # between a title and the name of its site
-_NO_WORD: Final = re.compile(r"[\W_]+")
-# They stand around the phrase and say nothing more.
-_FILLER: Final = re.compile(
-    "404|http|status|code|error|oops|whoops|ups|uups|sorry|we|re|the|this|that|a|fehler|erreur|erro|errore|fout|ошибка|エラー|오류"
-    "|diese|die|cette|la|esta|questa|deze|эта"
+_MISSING_PAGE: Final = re.compile("|".join(_LEXICON["missing_pages"]).replace("<missing>", _LEXICON["missing"]))
+MAX_BYLINE: Final = 200  # characters of an element that names authors
+MAX_ELEMENTS: Final = 20  # that are looked at for each form of a date or a byline
+# Year, perhaps a section, month and day; or eight digits.
+_IN_PATH: Final = re.compile(
+    r"(?<![0-9])((?:19|20)[0-9]{2})(?:(?:/[A-Za-z_]+)?([-/_])([01]?[0-9])\2([0-3]?[0-9])|([01][0-9])([0-3][0-9]))(?![0-9])"
 )
-_MISSING: Final = r"(?:page|article|story|file|content|post|document)(?: you (?:requested|(?:are |were )?looking for))?"
-_PHRASE: Final = re.compile(
-    rf"(?:{_MISSING} )?(?:(?:is|was|can|could) )?not (?:be )?found"
-    rf"|{_MISSING} (?:(?:cannot|can t|couldn t) be found|(?:does not|doesn t) exist(?: anymore)?|no longer exists)"
-    rf"|{_MISSING} (?:is (?:not|no longer) available|isn t available|not available|has been removed|is missing)"
-    r"|(?:can t|cannot|couldn t|could not) find page"
-    r"|(?:seite|artikel|beitrag) (?:wurde )?(?:leider )?nicht gefunden|seite existiert (?:leider )?nicht(?: mehr)?"
-    r"|(?:page|article) (?:introuvable|non trouvée?)|page n existe (?:pas|plus)"
-    r"|página no (?:encontrada|existe)|no se (?:ha encontrado|encontró|encuentra) página"
-    r"|página não (?:encontrada|existe)"
-    r"|pagina (?:non (?:trovata|esiste)|niet gevonden|bestaat niet(?: meer)?)"
-    r"|(?:sidan|siden) (?:kunde inte hittas|hittades inte|finns inte|blev ikke fundet|findes ikke|ble ikke funnet|finnes ikke)"
-    r"|nie znaleziono strony|strona nie (?:została znaleziona|istnieje)"
-    r"|страница не (?:найдена|существует)"
-    r"|(?:お探しの|この)?ページ[はが](?:見つかりません(?:でした)?|存在しません)"
-    r"|(?:页面|网页|頁面|網頁)(?:不存在|未找到|找不到)|(?:找不到|未找到)(?:该|該|此)?(?:页面|网页|頁面|網頁)"
-    r"|페이지를 찾을 수 없습니다"
+_BYLINES: Final = {name: text.split() for name, text in load("parse")["bylines"].items()}
+_VISIBLE: Final = load("parse")["visible"]
+_ELSEWHERE: Final = _VISIBLE["elsewhere"]
+_CLASS: Final = "contains(concat(' ', translate(@class, '_', '-'), ' '), ' {} ')"
+_BY: Final = re.compile(r"\s*(?:(?:written|posted|reported|story|text)\s+)?(?:by|von|par|por|di|door|av|af)\b[\s:]*", re.I)
+# Signs and words between names, or between a name and the office, place, day or date behind it.
+_BETWEEN: Final = re.compile(
+    r"\s*(?:[,;/&·•|()\n]|\s[-–—]\s|\b(?:and|und|et|y|e|en|och|og|for|in|at|pour|für|para|on)\b"
+    r"|\b(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day\b|\b(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\.? (?=[0-9]))\s*"
 )
+_WORD: Final = re.compile(r"[^\W\d_]+(?:[’'.-]+[^\W\d_]*)*")
 
 
 def parse_page(data: bytes, *, content_type: str = "", url: str = "") -> Entry | None:
     """Return the page's metadata as an entry, `publisher` being the name of its site; None when it has no title.
 
     For each field the first that there is: Open Graph (https://ogp.me), Twitter's cards, JSON-LD (https://schema.org/Article), then
-    HTML's own elements. The canonical link counts only on the page's own host, so that no page speaks for another site; without it
-    the address is `url`. A date is UTC; None where it is not told or cannot be right. All descriptions are given, and at last
-    the article's first paragraph. A page is `is_not_found` if a title or its first heading says so, and nothing marks it as an
-    article: no date, no `og:type`, no JSON-LD. Never raises.
+    HTML's own elements. The canonical link counts only on the page's own host, so that no page speaks for another site. A page is
+    `is_not_found` if a title or its first heading says so, and no date, `og:type` or JSON-LD marks it as an article. Never raises.
     """
     return read_page(decode(data[:MAX_PAGE], content_type), url)[0]
 
@@ -94,7 +76,7 @@ def _build_entry(meta: dict[str, str], nodes: Sequence[dict[str, Any]], url: str
         return None
     canonical = web(url, meta.get("<canonical>", ""))
     dates = [meta.get("article:published_time", ""), *(_string(dated.get(name)) for name in ("datePublished", "dateCreated"))]
-    dates += [meta.get(name, "") for name in _DATE_NAMES.split()]
+    dates += [meta.get(name, "") for name in _PAGES["dates"]]
     is_marked = bool(article or dates[0] or meta.get("datepublished")) or meta.get("og:type", "").lower() == "article"
     is_missing = not is_marked and any(map(is_not_found, titles))
     told = (*map(meta.get, ("og:description", "description", "twitter:description")), _string(article.get("description")))
@@ -105,7 +87,9 @@ def _build_entry(meta: dict[str, str], nodes: Sequence[dict[str, Any]], url: str
     images = (meta.get("og:image", ""), meta.get("twitter:image", ""), address)
     by_id = {identity: node for node in nodes if (identity := node.get("@id")) and isinstance(identity, str) and "name" in node}
     linked = ", ".join(dict.fromkeys(name for name in _list_names(dated.get("author") or dated.get("creator"), by_id) if name))
-    authors = [name for name in (linked, *(meta.get(key, "") for key in _AUTHORS)) if name and not is_web(resolve("", name))]
+    authors = [
+        name for name in (linked, *(meta.get(key, "") for key in _PAGES["authors"])) if name and not is_web(resolve("", name))
+    ]
     return Entry(
         publisher=site,
         title=as_markup(title),
@@ -121,16 +105,14 @@ def _build_entry(meta: dict[str, str], nodes: Sequence[dict[str, Any]], url: str
 
 
 def _scan(text: str) -> tuple[dict[str, str], list[str]]:
-    """Return the first value of each name in `<meta>`, by property, name or itemprop, and the page's JSON-LD.
-
-    HTML's own elements are in it as `<title>`, `<canonical>` and `<lang>`, the first main heading, if it stands before the text,
-    as `<h1>`, and an article's first paragraph as `<p>`.
+    """Return the first value of each name in `<meta>`, by property, name or itemprop, and the page's JSON-LD. HTML's own elements
+    are in it as `<title>`, `<canonical>`, `<lang>`, `<h1>` (the main heading, if it stands before the text) and `<p>` (the first).
     """
     meta, scripts, inside = dict[str, str](), list[str](), ""
     body = _Body()
-    for kind, raw_name, value in tokens(text, _RAW):
+    for kind, raw_name, value in tokens(text, _PAGES["raw"]):
         name = raw_name.lower()
-        if not body.paragraph and name not in _RAW and inside not in _RAW:
+        if not body.paragraph and name not in _PAGES["raw"] and inside not in _PAGES["raw"]:
             body.add(kind, name, value)
         if isinstance(value, dict):
             attrs = {key.lower(): " ".join(content.split()) for key, content in value.items()}
@@ -139,7 +121,7 @@ def _scan(text: str) -> tuple[dict[str, str], list[str]]:
                 known = meta.get(key.lower(), "")
                 if content and not known:
                     meta[key.lower()] = content
-                elif key.lower() in _AUTHORS and content not in known:
+                elif key.lower() in _PAGES["authors"] and content not in known:
                     meta[key.lower()] += f", {content}"
         elif kind == "end":
             inside = ""
@@ -156,7 +138,7 @@ class _Body:
 
     def __init__(self) -> None:
         self.paragraph = self.heading = ""
-        self._depth = dict.fromkeys((*_TEXT, *_BESIDE), 0)
+        self._depth = dict.fromkeys((*_PAGES["text"], *_PAGES["beside"]), 0)
         self._open: list[str] | None = None
         self._heading: list[str] | None = None
 
@@ -174,7 +156,7 @@ class _Body:
             self.paragraph, self._open = (text if len(text) >= PARAGRAPH else ""), None
         if name in self._depth and kind != "empty":
             self._depth[name] = max(0, self._depth[name] + (1 if kind == "start" else -1))
-        is_text = any(self._depth[tag] for tag in _TEXT) and not any(self._depth[tag] for tag in _BESIDE)
+        is_text = any(self._depth[tag] for tag in _PAGES["text"]) and not any(self._depth[tag] for tag in _PAGES["beside"])
         if name == "p" and kind == "start" and is_text:
             self._open = []
 
@@ -233,11 +215,62 @@ def _string(value: Any) -> str:
 
 def is_not_found(heading: str) -> bool:
     """Return whether a title or heading, plain text, says only that there is no such page; the site's name may stand by it."""
-    if len(heading) > _LONGEST:
+    if len(heading) > 150:  # it says more than that a page is missing
         return False
-    for part in _PARTS.split(heading):
-        words = _NO_WORD.sub(" ", unicodedata.normalize("NFC", part.casefold())).split()
-        rest = " ".join(word for word in words if not _FILLER.fullmatch(word))
-        if _PHRASE.fullmatch(rest) or (not rest and "404" in words):
+    for part in re.split(r"\s[|\\\-–—·•:»]\s", heading):  # of a title and the name of its site
+        words = re.sub(r"[\W_]+", " ", unicodedata.normalize("NFC", part.casefold())).split()
+        rest = " ".join(word for word in words if word not in _PAGES["filler"])
+        if _MISSING_PAGE.fullmatch(rest) or (not rest and "404" in words):
             return True
     return False
+
+
+def find_date(tree: Any, url: str) -> dt.datetime | None:
+    """Return the date in UTC, midnight where only the day is shown: of a marked element, the address, else as htmldate finds it."""
+    in_path = _IN_PATH.findall(url.partition("?")[0])
+    days = (read_date(f"{year}-{month or m:0>2}-{day or d:0>2}") for year, _, month, day, m, d in in_path)
+    day = next(filter(None, days), None)
+    for path in _VISIBLE["dates"]:
+        for text in tree.xpath(path.replace("<elsewhere>", _ELSEWHERE))[:MAX_ELEMENTS]:
+            moment = read_date(text)
+            # An address that has a date knows the day better than an element, which may be of a tweet or of an event.
+            if moment is not None and (day is None or abs(moment - day) < dt.timedelta(days=2)):
+                return moment
+    if day is not None:
+        return day
+    from htmldate import find_date as guess  # loads much, for the process that reads pages alone
+
+    found = guess(tree, extensive_search=True, original_date=True, url=url) or ""
+    return None if found.endswith("-01-01") else read_date(found)  # the first of a year is the year of a copyright
+
+
+def find_authors(tree: Any) -> str:
+    """Return the names in the page's byline, parted by a comma and a space; empty if it has none."""
+    for path in (*_VISIBLE["authors"], f"//*[{' or '.join(map(_CLASS.format, _BYLINES['classes']))}]"):
+        for element in tree.xpath(path + _ELSEWHERE)[:MAX_ELEMENTS]:
+            if names := read_names("\n".join(element.itertext())):
+                return names
+    for element in tree.iter(*_BYLINES["lines"]):
+        if any(_BY.match(text) for text in (element.text, *(child.tail for child in element)) if text) and (
+            names := read_names("\n".join(element.itertext()))
+        ):
+            return names
+    likely = tree.xpath(_VISIBLE["likely_authors"] + _ELSEWHERE)[:MAX_ELEMENTS]
+    return next((names for element in likely if (names := read_names("\n".join(element.itertext())))), "")
+
+
+def read_names(byline: str) -> str:
+    """Return the persons that a byline names, parted by a comma and a space; empty for what is too long to be one."""
+    if len(byline) > MAX_BYLINE:
+        return ""
+    parts = [" ".join(_BY.sub("", part, count=1).split()) for part in _BETWEEN.split(_BY.sub("", byline, count=1))]
+    names = [name for name in dict.fromkeys(parts) if is_personal(name) and all(map(_may_be_in_name, name.split()))]
+    # Who is named beside them in other letters is a newsroom: Ada Lovelace, THE WIRE; ADA LOVELACE, Quince Times.
+    return ", ".join(name for name in names if len(name.split()) <= 5 and name.isupper() == names[0].isupper())
+
+
+def _may_be_in_name(word: str) -> bool:
+    plain = word.strip(".").casefold()
+    if plain in _BYLINES["particles"]:
+        return True
+    return plain not in _BYLINES["labels"] and bool(_WORD.fullmatch(word)) and not word[:1].islower()

@@ -16,10 +16,7 @@ class InvalidFeed(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Sitemap:
-    """Pages and other sitemaps that a sitemap or an index lists, in its order: pages as entries, sitemaps as absolute addresses.
-
-    `whole` is false when the document breaks off.
-    """
+    """Pages as entries and other sitemaps as absolute addresses, as listed; `whole` is false when the document breaks off."""
 
     entries: list[Entry]
     children: list[str]
@@ -28,10 +25,8 @@ class Sitemap:
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """A feed's entries in its own order; `publisher` of each is the feed's title, or what a news sitemap names.
-
-    `whole` is false when the document breaks off: the items before the break are here, the broken one is not. `doubt` says, for
-    the operator, that the charset had to be guessed; empty if not.
+    """A feed's entries in its own order; `publisher` of each is the feed's title, or what a news sitemap names. `whole` is false
+    when the document breaks off in an item, which is not here. `doubt` tells the operator of a guessed charset.
     """
 
     entries: list[Entry]

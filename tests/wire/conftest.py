@@ -13,7 +13,7 @@ from sources.fetch import Policy
 from tests.feedserver import FeedServer
 from tests.threads import close_query_threads
 from tests.wire.archives import dump, loadwire, rich_wire
-from wire.ingest import run as collecting
+from wire.ingest import feed_entries
 from wire.ingest.feed_entries import policy
 
 
@@ -60,5 +60,5 @@ def server(listening: FeedServer, settings: Any, tmp_path: Path, monkeypatch: py
     settings.WIRE_FETCH_ALLOW = (ipaddress.ip_network("127.0.0.0/8"),)
     settings.WIRE_DATA_DIR = tmp_path / "wire"
     polite = policy()
-    monkeypatch.setattr(collecting, "policy", lambda: Policy(polite.user_agent, polite.allow, gap=0.0, deadline=5.0))
+    monkeypatch.setattr(feed_entries, "policy", lambda: Policy(polite.user_agent, polite.allow, gap=0.0, deadline=5.0))
     return listening

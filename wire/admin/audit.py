@@ -19,18 +19,7 @@ from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationFo
 
 from config.errors import NotFound
 from wire import queries
-from wire.admin.base import (
-    FreshAdmin,
-    ModelAdmin,
-    PreviewedAdmin,
-    PreviewedForm,
-    ReadOnly,
-    TellsRefusals,
-    column,
-    moment,
-    never,
-    remember,
-)
+from wire.admin import base
 from wire.models import EditorTake, SigningKey, Snapshot, UsageCount
 from wire.models.snapshot import is_sealed, open_from
 from wire.publishing import editors_take
@@ -40,7 +29,7 @@ CLEARED: Final = "Cleared: the generated brief is back."
 
 
 @admin.register(Snapshot)
-class SnapshotAdmin(ReadOnly):
+class SnapshotAdmin(base.ReadOnly):
     list_display = ("sequence", "wire_date", "revision", "story_count", "generated_at", "wire_sha256")
     date_hierarchy = "wire_date"
     exclude = ("packed",)
@@ -52,18 +41,18 @@ class SnapshotAdmin(ReadOnly):
     def get_queryset(self, request: HttpRequest) -> QuerySet[Snapshot]:
         return super().get_queryset(request).defer("packed")
 
-    as_served = column(
+    as_served = base.column(
         "As served", lambda row: format_html('<a href="{0}">{0}</a>', f"/api/archive/{row.wire_date}.json?revision={row.revision}")
     )
 
 
 @admin.register(SigningKey)
-class SigningKeyAdmin(ReadOnly):
+class SigningKeyAdmin(base.ReadOnly):
     list_display = ("key_id", "created_at", "retired_at")
 
 
 @admin.register(UsageCount)
-class UsageCountAdmin(ReadOnly):
+class UsageCountAdmin(base.ReadOnly):
     """Calls a minute to the MCP server; nothing about the callers."""
 
     list_display = ("minute", "kind", "name", "outcome", "count")
@@ -72,7 +61,7 @@ class UsageCountAdmin(ReadOnly):
 
 
 @admin.register(LogEntry)
-class HistoryAdmin(ReadOnly):
+class HistoryAdmin(base.ReadOnly):
     list_display = ("action_time", "user", "content_type", "what", "reason")
     list_display_links = None
     list_filter = ("content_type", "user")
@@ -85,10 +74,10 @@ class HistoryAdmin(ReadOnly):
         address = None if entry.is_deletion() else entry.get_admin_url()
         return format_html('<a href="{}">{}</a>', address, entry.object_repr) if address else entry.object_repr
 
-    reason = column("What was done, and why", lambda entry: entry.get_change_message() or entry.get_action_flag_display())
+    reason = base.column("What was done, and why", lambda entry: entry.get_change_message() or entry.get_action_flag_display())
 
 
-class TakeForm(PreviewedForm[EditorTake]):
+class TakeForm(base.PreviewedForm[EditorTake]):
     """A day's own brief; saved empty, an existing one is cleared."""
 
     now: dt.datetime  # when the day was found to be open, with the wire locked: it is published as of then
@@ -114,16 +103,16 @@ class TakeForm(PreviewedForm[EditorTake]):
 
 
 @admin.register(EditorTake)
-class EditorTakeAdmin(TellsRefusals[EditorTake], PreviewedAdmin[EditorTake], FreshAdmin[EditorTake]):
+class EditorTakeAdmin(base.TellsRefusals[EditorTake], base.PreviewedAdmin[EditorTake], base.FreshAdmin[EditorTake]):
     """An editor's own brief replaces the generated one; saving or clearing it publishes the day again."""
 
     form = TakeForm
     change_form_template = "admin/take.html"
     list_display = ("wire_date", "author", "saved_at")
     fields = ("wire_date", "markdown", "seen")
-    has_delete_permission = never
+    has_delete_permission = base.never
 
-    saved_at = column("Saved", lambda take: moment(take.updated_at), "updated_at")
+    saved_at = base.column("Saved", lambda take: base.moment(take.updated_at), "updated_at")
 
     def add_view(self, request: HttpRequest, form_url: str = "", extra_context: Any = None) -> HttpResponse:
         """Start from the generated brief of the day in the address, else of the newest day without an own take."""
@@ -165,7 +154,7 @@ class EditorTakeAdmin(TellsRefusals[EditorTake], PreviewedAdmin[EditorTake], Fre
             messages.warning(request, "Saved. It is published with the first story of the day.")
 
     def log_change(self, request: HttpRequest, obj: EditorTake, message: Any) -> Any:
-        return super().log_change(request, obj, message) if obj.markdown else remember(request, [obj], CLEARED, DELETION)
+        return super().log_change(request, obj, message) if obj.markdown else base.remember(request, [obj], CLEARED, DELETION)
 
     def response_change(self, request: HttpRequest, obj: EditorTake) -> HttpResponse:
         if obj.markdown:
@@ -193,12 +182,12 @@ admin.site.unregister(Group)
 
 
 @admin.register(User)
-class UserAdmin(DjangoUserAdmin, ModelAdmin):  # type: ignore[type-arg]
+class UserAdmin(DjangoUserAdmin, base.ModelAdmin):  # type: ignore[type-arg]
     form = UserChangeForm
     add_form = UserCreationForm
     change_password_form = AdminPasswordChangeForm
 
 
 @admin.register(Group)
-class GroupAdmin(DjangoGroupAdmin, ModelAdmin):  # type: ignore[type-arg]
+class GroupAdmin(DjangoGroupAdmin, base.ModelAdmin):  # type: ignore[type-arg]
     """Each migrate sets the permissions of `editor` and `publisher` again; other ones belong in a group of one's own."""

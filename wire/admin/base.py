@@ -16,6 +16,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
+from unfold import widgets
 
 from config.errors import WireError
 from config.url_secrets import mask_address
@@ -36,6 +37,11 @@ else:
 Row = TypeVar("Row", bound=Model)
 
 PREVIEW: Final = "_preview"  # the button that shows what a form would make, and saves nothing
+
+
+def text_field(**options: Any) -> forms.CharField:
+    """Return a form's field of one line."""
+    return forms.CharField(**{"widget": widgets.UnfoldAdminTextInputWidget} | options)
 
 
 def column(description: str, write: Callable[[Any], object], ordering: str | None = None) -> Any:

@@ -17,8 +17,6 @@ from wire.models import Snapshot, Story, WireState
 from wire.publishing import signing
 
 USUAL_PERIOD: Final = dt.timedelta(minutes=30)  # of ingest, where this server does none itself
-MISSED_RUNS: Final = 2  # periods without any request, after which ingest is not at work
-NEWEST: Final = 1000  # stories, the last that came: among them those of a run are counted
 
 
 def fill(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
@@ -53,12 +51,10 @@ def environment(_request: HttpRequest | None = None) -> tuple[str, str] | None:
 
 
 def _explain_stop(now: dt.datetime) -> str:
-    """Return why no news arrives and what to do; "" while ingest works, and on the sample wire, which has none.
-
-    A server with WIRE_INGEST=off may have a process beside it that ingests: what counts is when a feed was last fetched.
-    """
+    """Return why no news arrives and what to do; "" while ingest works, and on the sample wire, which has none."""
     if environment():
         return ""
+    # A server with WIRE_INGEST=off may have a process beside it that ingests: what counts is when a feed was last fetched.
     feeds = FeedHealth.objects.aggregate(tried=Max("tried_at"), succeeded=Max("succeeded_at"))
     here = settings.WIRE_INGEST is not None
     off = "" if here else "Ingest is off on this server (WIRE_INGEST=off), and "
@@ -67,7 +63,7 @@ def _explain_stop(now: dt.datetime) -> str:
     no = "No" if here else "no"
     if feeds["tried"] is None:
         return f"{off}{no} feed was ever fetched, {how}"
-    if now - feeds["tried"] > MISSED_RUNS * (settings.WIRE_INGEST or USUAL_PERIOD):
+    if now - feeds["tried"] > 2 * (settings.WIRE_INGEST or USUAL_PERIOD):
         return f"{off}{no} feed was fetched since {moment(feeds['tried'])}, {how}"
     if feeds["succeeded"] is None:
         return "No feed has ever answered, so no news arrives. Look at this machine's way out: DNS, firewall, proxy."
@@ -79,7 +75,7 @@ def _describe_last_run() -> str:
     if tried is None:
         return "This is the sample wire, which fetches no feeds." if environment() else ""
     since = tried - (settings.WIRE_INGEST or USUAL_PERIOD) / 2
-    newest = Story.objects.order_by("-pk").values_list("first_seen_at", flat=True)[:NEWEST]
+    newest = Story.objects.order_by("-pk").values_list("first_seen_at", flat=True)[:1000]
     number = sum(since <= seen for seen in newest)
     return f"Last run of ingest: {moment(tried)}, {count(number, 'story', 'stories') if number else 'no story'} came."
 
@@ -89,9 +85,9 @@ def _list_urgent(faults: Sequence[str], waiting: Mapping[str, int]) -> Iterator[
     pages = {queue.name: queue.url for queue in QUEUES}
     if faults:
         yield f"{count(len(faults), 'fault', 'faults')} in the roster or in the chain of snapshots", "#integrity"
-    if number := waiting.get("failing"):
-        yield f"{count(number, 'feed fails', 'feeds fail')}", pages["failing"]
-    if number := waiting.get("empty"):
-        yield f"{count(number, 'feed answers', 'feeds answer')} without items", pages["empty"]
-    if number := waiting.get("unclassified"):
-        yield f"{count(number, 'story', 'stories')} to classify", pages["unclassified"]
+    texts = {
+        "failing": ("feed fails", "feeds fail"),
+        "empty": ("feed answers without items", "feeds answer without items"),
+        "unclassified": ("story to classify", "stories to classify"),
+    }
+    yield from ((count(waiting[name], *forms), pages[name]) for name, forms in texts.items() if waiting.get(name))

@@ -1,6 +1,4 @@
-"""Events: their reports, lead, similar events and storyline; pairs of stories that probably report one happening, which an editor
-decides with one click. Every change goes through `wire.ingest.corrections`.
-"""
+"""Events and pairs of stories that probably are of one; every change goes through `wire.ingest.corrections`."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -29,7 +27,6 @@ from wire.text.vocabulary import PairLabel, Status
 
 SIMILAR: Final = 8  # events that are offered for a merge
 CANDIDATES: Final = 3000  # stories around an event that are compared with it, the newest first
-LEAST_LIKE: Final = 0.12  # a lower similarity of two headlines is noise
 _ID: Final = re.compile(STORY_ID_PATTERN.strip("^$"))
 
 
@@ -165,9 +162,7 @@ class EventAdmin(QueuedAdmin[Event], ModelAdmin[Event]):
             "lead": lead,
             "headline": get_headline(lead) if lead else event.pk,
             "is_chosen": lead is not None and lead.leads_event,
-            "rows": [
-                (story, get_headline(story), moment(story.published_at), list_labels(story), story in shown) for story in stories
-            ],
+            "rows": [(one, get_headline(one), moment(one.published_at), list_labels(one), one in shown) for one in stories],
             "reports": count(len(shown), "report", "reports"),
             "publications": count(len({story.publication_id for story in shown}), "publication", "publications"),
             "may_change": may,
@@ -219,7 +214,8 @@ def _list_similar(event: Event, stories: Sequence[Story]) -> list[tuple[Item, st
     best: dict[str, tuple[Item, float]] = {}
     for headline in dict.fromkeys(get_headline(story) for story in stories[:SIMILAR]):
         for item, likeness in headline_similarity.score_stories(headline, items):
-            if likeness >= LEAST_LIKE and (item.event_id not in best or likeness > best[item.event_id][1]):
+            # Less likeness is noise.
+            if likeness >= 0.12 and (item.event_id not in best or likeness > best[item.event_id][1]):
                 best[str(item.event_id)] = item, likeness
     ranked = sorted(best.values(), key=lambda found: (-found[1], found[0].chatbotnews_id))[:SIMILAR]
     return [(item, publications[item.chatbotnews_id], moment(item.published_at), likeness) for item, likeness in ranked]

@@ -12,6 +12,7 @@ from django.shortcuts import get_object_or_404, render
 from django.urls import URLPattern, path, reverse
 from django.utils import timezone
 from django.utils.html import format_html, format_html_join
+from django.utils.safestring import mark_safe
 from django.views.decorators.http import require_POST
 
 from config.errors import WireError
@@ -42,9 +43,8 @@ class HealthInline(StackedInline[FeedHealth, Feed]):
             for name, items in sorted(known.recent_items.items())
             for item in items
         ]
-        cells = format_html_join("", "<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>", rows)
-        names = [("Outcome",), ("Headline",), ("Address",), ("Why",), ("When",)]
-        heads = format_html_join("", '<th scope="col">{}</th>', names)
+        cells = format_html_join("", f"<tr>{'<td>{}</td>' * 5}</tr>", rows)
+        heads = format_html(5 * '<th scope="col">{}</th>', "Outcome", "Headline", "Address", "Why", "When")
         return format_html("<table><thead><tr>{}</tr></thead><tbody>{}</tbody></table>", heads, cells) if rows else ""
 
     moved_address = column("Moved to", lambda known: mask_address(known.moved_to))
@@ -102,14 +102,15 @@ class FeedAdmin(MaskedAddressAdmin, QueuedAdmin[Feed], FreshAdmin[Feed]):
         odd += [f"{warning.code}: {warning.message}" for warning in health.list_warnings(known)]
         return "; ".join(odd) or "fine"
 
-    @admin.display(description="By hand")
-    def by_hand(self, feed: Feed) -> str:  # noqa: ARG002
-        # Buttons of forms of their own (an admin page is one form already); see the template.
-        return format_html(
+    # Buttons of forms of their own (an admin page is one form already); see the template.
+    by_hand = column(
+        "By hand",
+        lambda _feed: mark_safe(
             '<span class="desk"><button form="test-feed" type="submit" class="plain">Test this feed</button> '
-            '<button form="fetch-feed" type="submit" class="plain">Fetch now</button> {}</span>',
-            "A test shows what would be taken in and writes nothing.",
-        )
+            '<button form="fetch-feed" type="submit" class="plain">Fetch now</button> '
+            "A test shows what would be taken in and writes nothing.</span>"
+        ),
+    )
 
     def get_fields(self, request: HttpRequest, obj: Feed | None = None) -> Any:
         fields = super().get_fields(request, obj)
@@ -138,9 +139,8 @@ class FeedAdmin(MaskedAddressAdmin, QueuedAdmin[Feed], FreshAdmin[Feed]):
             messages.error(request, f"{error.message} {error.hint}")
         else:
             (report,) = run.reports
-            counts = ", ".join(f"{number} {name}" for name, number in sorted(report.counts.items()))
-            result = f"{report.result.capitalize()}: {counts or 'nothing new'}."
-            outcome = f"{report.failure} Nothing was lost." if report.failure else result
+            counts = ", ".join(f"{number} {name}" for name, number in sorted(report.counts.items())) or "nothing new"
+            outcome = f"{report.failure} Nothing was lost." if report.failure else f"{report.result.capitalize()}: {counts}."
             outcome += f" {len(run.published)} snapshots published."
             messages.add_message(request, messages.WARNING if report.failure else messages.SUCCESS, outcome)
             remember(request, [feed], f"Fetched by hand. {outcome}")

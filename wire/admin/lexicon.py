@@ -1,6 +1,4 @@
-"""The lexicon: edited term by term, with a preview, or as a whole file that is first shown, then saved all or nothing; and any
-table as CSV or JSON.
-"""
+"""The lexicon: edited term by term, or as a file that is first shown, then saved all or nothing; and any table as CSV or JSON."""
 
 import csv
 import io

@@ -1,6 +1,4 @@
-"""The desk's login: limits failed tries of one client, and under one name, within five minutes. Processes with the same Redis
-count together; without Redis each counts alone.
-"""
+"""The desk's login: limits failed tries of one client, and under one name, within five minutes; with Redis over all processes."""
 
 import datetime as dt
 import secrets

@@ -14,6 +14,7 @@ from wire.admin.base import ModelAdmin, Row
 from wire.ingest import lexicon
 from wire.ingest.classify import DEFAULT
 from wire.models import Event, Story, StoryPair
+from wire.text.lexicons import load
 
 PARAMETER: Final = "queue"
 LOOKED_AT: Final = 300  # newest stories of the default category that are read again for a term that matches
@@ -27,11 +28,11 @@ class Queue:
 
     name: str
     model: type[Model]
+    keys: Callable[[], Any]
     icon: str
     title: str
     explanation: str
     empty: str
-    keys: Callable[[], Any]
 
     @property
     def url(self) -> str:
@@ -62,84 +63,27 @@ def _active_feeds() -> QuerySet[Feed]:
 def _find_disagreeing() -> QuerySet[Any, Any]:
     """Select events whose best story is poorly corroborated by the others, without those that editors settled."""
     events = Story.objects.live().filter(event__isnull=False).order_by().values("event")
-    figures = events.annotate(
-        stories=Count("pk"),
-        score=Max("consensus_score"),
-        sources=Max("cross_source_count"),
-        unsettled=Count("pk", filter=Q(event_pinned=False)),
-    )
-    return figures.filter(stories__gte=FEWEST_STORIES, score__lt=LOW_SCORE, sources__gte=2, unsettled__gt=0).values("event")
+    unsettled = Count("pk", filter=Q(event_pinned=False))
+    score, sources = Max("consensus_score"), Max("cross_source_count")
+    found = events.annotate(stories=Count("pk"), score=score, sources=sources, unsettled=unsettled)
+    return found.filter(stories__gte=FEWEST_STORIES, score__lt=LOW_SCORE, sources__gte=2, unsettled__gt=0).values("event")
 
 
-PAIRS: Final = Queue(
-    "one-event",
-    StoryPair,
-    "call_merge",
-    "Probably one event",
-    "Each two stories probably report one happening, and are in two events. “One event” merges the events; “Follow-up” leaves "
-    "two events, in one storyline; “Different” leaves two events. Each decision is final for automatic grouping.",
-    "No pair waits: no two events of the wire look like one.",
-    lambda: StoryPair.objects.waiting().values("pk"),
-)
-QUEUES: Final = (
-    PAIRS,
-    Queue(
-        "failing",
-        Feed,
-        "signal_disconnected",
-        "Failing feeds",
-        "The last request to each of these feeds failed. The state says why, and when it is tried again.",
-        "No feed fails: every feed that was fetched answered.",
-        lambda: _active_feeds().filter(health__failures__gt=0).values("pk"),
-    ),
-    Queue(
-        "empty",
-        Feed,
-        "inbox",
-        "Empty feeds",
-        "These feeds answer without any item, though they had some before. The state says since when, and what to do.",
-        "No feed is empty: every feed that had items before still has some.",
-        lambda: _active_feeds().filter(health__empty_since__isnull=False).values("pk"),
-    ),
-    Queue(
-        "unclassified",
-        Story,
-        "category",
-        "Unclassified stories",
-        f"Of the newest {LOOKED_AT} stories in {DEFAULT.label}, these are there only because no term of the lexicon matches them. "
-        "Choose a category for each, or add a term to the lexicon.",
-        f"Every story is classified: a term of the lexicon matches each of the newest {LOOKED_AT} in {DEFAULT.label}.",
-        _find_without_lexicon_match,
-    ),
-    Queue(
-        "flagged",
-        Story,
-        "flag",
-        "Flagged stories",
-        "The text of these stories addresses language models. Readers and agents are warned; withdraw a story that is an attack.",
-        "No story is flagged: no published text addresses language models.",
-        lambda: Story.objects.live().filter(current__untrusted_instructions=True).values("pk"),
-    ),
-    Queue(
-        "low-agreement",
-        Event,
-        "call_split",
-        "Events with low agreement",
-        f"Events of {FEWEST_STORIES} stories or more whose headlines agree little (consensus below {LOW_SCORE}). They may be two "
-        "happenings: split off what does not belong, or pin the stories if they do.",
-        f"No event of {FEWEST_STORIES} stories or more has a consensus below {LOW_SCORE}.",
-        _find_disagreeing,
-    ),
-    Queue(
-        "no-summary",
-        Story,
-        "short_text",
-        "Stories without a summary",
-        "Their publishers sent no text that can serve as a summary. Readers see the headline alone.",
-        "Every published story has a summary.",
-        lambda: Story.objects.live().filter(current__summary_medium="").values("pk"),
-    ),
-)
+_ROWS: Final[dict[str, tuple[type[Model], Callable[[], Any]]]] = {
+    "one-event": (StoryPair, lambda: StoryPair.objects.waiting().values("pk")),
+    "failing": (Feed, lambda: _active_feeds().filter(health__failures__gt=0).values("pk")),
+    "empty": (Feed, lambda: _active_feeds().filter(health__empty_since__isnull=False).values("pk")),
+    "unclassified": (Story, _find_without_lexicon_match),
+    "flagged": (Story, lambda: Story.objects.live().filter(current__untrusted_instructions=True).values("pk")),
+    "low-agreement": (Event, _find_disagreeing),
+    "no-summary": (Story, lambda: Story.objects.live().filter(current__summary_medium="").values("pk")),
+}
+_FIGURES: Final = {"newest": LOOKED_AT, "stories": FEWEST_STORIES, "score": LOW_SCORE, "default": DEFAULT.label}
+QUEUES: Final = [
+    Queue(name, *_ROWS[name], **{what: text.format(**_FIGURES) for what, text in texts.items()})
+    for name, texts in load("queues").items()
+]
+PAIRS: Final = QUEUES[0]
 
 
 class QueueFilter(SimpleListFilter):

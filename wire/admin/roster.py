@@ -12,64 +12,45 @@ from django.forms.fields import InvalidJSONInput
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
-from unfold.widgets import (
-    UnfoldAdminSelectWidget,
-    UnfoldAdminTextareaWidget,
-    UnfoldAdminTextInputWidget,
-    UnfoldAdminURLInputWidget,
-    UnfoldBooleanWidget,
-)
+from unfold import widgets
 
 from config.errors import WireError
 from config.url_secrets import CREDENTIALS_REFUSED, has_credentials
 from sources import names, roster
 from sources.models import Feed, Publication, RosterRevision
 from sources.vocabulary import ROSTER_SIZE, FeedType, Tier
-from wire.admin.base import (
-    FreshAdmin,
-    FreshForm,
-    MaskedAddressAdmin,
-    ModelAdmin,
-    ReadOnly,
-    TabularInline,
-    action,
-    column,
-    marks,
-    never,
-    remember,
-    table,
-)
+from wire.admin import base
 from wire.admin.lexicon import ExportingAdmin
 from wire.ingest import corrections
 from wire.models import Story, WireState
 
 
-def _text(**options: Any) -> forms.CharField:
-    return forms.CharField(widget=UnfoldAdminTextInputWidget, **options)
-
-
 class ReplacementForm(forms.Form):
     retire = forms.ModelChoiceField(
-        Publication.objects.none(), widget=UnfoldAdminSelectWidget, help_text="Leaves the roster; its stories stay as they are."
+        Publication.objects.none(),
+        widget=widgets.UnfoldAdminSelectWidget,
+        help_text="Leaves the roster; its stories stay as they are.",
     )
-    name = _text(max_length=120)
+    name = base.text_field(max_length=120)
     slug = forms.SlugField(
-        max_length=60, widget=UnfoldAdminTextInputWidget, help_text="Letters, digits, hyphens. It can never be changed."
+        max_length=60, widget=widgets.UnfoldAdminTextInputWidget, help_text="Letters, digits, hyphens. It can never be changed."
     )
-    aliases = _text(required=False, help_text="Comma-separated exact names in common use.")
-    domains = _text(help_text="Comma-separated; the canonical one first.")
-    tier = forms.TypedChoiceField(choices=Tier.choices, coerce=int, widget=UnfoldAdminSelectWidget)
-    homepage = forms.URLField(assume_scheme="https", max_length=500, widget=UnfoldAdminURLInputWidget)
-    feed_type = forms.ChoiceField(choices=FeedType.choices, widget=UnfoldAdminSelectWidget)
+    aliases = base.text_field(required=False, help_text="Comma-separated exact names in common use.")
+    domains = base.text_field(help_text="Comma-separated; the canonical one first.")
+    tier = forms.TypedChoiceField(choices=Tier.choices, coerce=int, widget=widgets.UnfoldAdminSelectWidget)
+    homepage = forms.URLField(assume_scheme="https", max_length=500, widget=widgets.UnfoldAdminURLInputWidget)
+    feed_type = forms.ChoiceField(choices=FeedType.choices, widget=widgets.UnfoldAdminSelectWidget)
     feed_url = forms.URLField(
-        label="Feed address", required=False, assume_scheme="https", max_length=500, widget=UnfoldAdminURLInputWidget
+        label="Feed address", required=False, assume_scheme="https", max_length=500, widget=widgets.UnfoldAdminURLInputWidget
     )
-    feed_query = _text(label="Feed search", required=False, max_length=300, help_text="For a query feed: its search terms.")
+    feed_query = base.text_field(
+        label="Feed search", required=False, max_length=300, help_text="For a query feed: its search terms."
+    )
     ai_only = forms.BooleanField(
-        label="AI only", required=False, widget=UnfoldBooleanWidget, help_text="Everything in the feed is about AI."
+        label="AI only", required=False, widget=widgets.UnfoldBooleanWidget, help_text="Everything in the feed is about AI."
     )
 
-    reason = forms.CharField(max_length=500, widget=UnfoldAdminTextareaWidget({"rows": 2}))
+    reason = forms.CharField(max_length=500, widget=widgets.UnfoldAdminTextareaWidget({"rows": 2}))
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -106,9 +87,8 @@ class ReplacementForm(forms.Form):
         if known and known.active:
             self.add_error("slug", "This publication is in the roster already.")
         elif known and data.get("name") not in {known.name, None}:
-            self.add_error(
-                "slug", f"{known.name} had this slug, which its stories still have. Choose another, or readmit it by its name."
-            )
+            why = f"{known.name} had this slug, which its stories still have. Choose another, or readmit it by its name."
+            self.add_error("slug", why)
         if Publication.objects.exclude(slug=data.get("slug", "")).filter(name=data.get("name", "")).exists():
             self.add_error("name", "Another publication has this name.")
         if not self.errors:  # no name that a reader would take for a publication that stays in the roster
@@ -131,7 +111,7 @@ class ReplacementForm(forms.Form):
         }
 
 
-def replace(desk: ModelAdmin[Publication], request: HttpRequest) -> HttpResponse:
+def replace(desk: base.ModelAdmin[Publication], request: HttpRequest) -> HttpResponse:
     """Ask, then show what would change; only a post that confirms exactly that replaces."""
     asked = request.method == "POST"
     form = ReplacementForm(request.POST if asked else None, initial={"retire": request.GET.get("retire")})
@@ -152,7 +132,7 @@ def _confirm(request: HttpRequest, form: ReplacementForm, context: Mapping[str, 
     if confirmed == proposal:
         with transaction.atomic():
             made = corrections.replace_publication(data["retire"], facts, reason=data["reason"])
-            remember(request, [made], data["reason"], ADDITION)
+            base.remember(request, [made], data["reason"], ADDITION)
         messages.success(request, f"{data['retire']} left and {data['name']} is in. The fingerprint is now {made.fingerprint}.")
         return HttpResponseRedirect(reverse("admin:sources_rosterrevision_change", args=[made.pk]))
     if confirmed:
@@ -190,14 +170,14 @@ def _list_changes(
         ("Fingerprint then", after.fingerprint),
         ("Reason, public", after.reason),
     ]
-    return [table(("", title), rows, "") for title, rows in (("Out", leaves), ("In", comes), ("The roster", lock))]
+    return [base.table(("", title), rows, "") for title, rows in (("Out", leaves), ("In", comes), ("The roster", lock))]
 
 
 def _split(text: str) -> list[str]:
     return [part.strip() for part in text.split(",") if part.strip()]
 
 
-class FeedInline(MaskedAddressAdmin, TabularInline[Feed, Publication]):
+class FeedInline(base.MaskedAddressAdmin, base.TabularInline[Feed, Publication]):
     model = Feed
     extra = 0
     show_change_link = True  # to its health, and to trying it
@@ -207,14 +187,14 @@ class FeedInline(MaskedAddressAdmin, TabularInline[Feed, Publication]):
 class AliasesField(forms.JSONField):
     """Names as they are read; with escapes where one holds what no page can show, such as half a surrogate pair."""
 
-    widget = UnfoldAdminTextareaWidget
+    widget = widgets.UnfoldAdminTextareaWidget
 
     def prepare_value(self, value: Any) -> Any:
         shown = super().prepare_value(value)
         return shown if isinstance(value, InvalidJSONInput) or shown.isprintable() else json.dumps(value)
 
 
-class PublicationForm(FreshForm[Publication]):
+class PublicationForm(base.FreshForm[Publication]):
     aliases = AliasesField(required=False, help_text="Other exact names in common use.")
 
     def read_stored(self) -> object:
@@ -233,7 +213,7 @@ class PublicationForm(FreshForm[Publication]):
 
 
 @admin.register(Publication)
-class PublicationAdmin(ExportingAdmin, FreshAdmin[Publication]):
+class PublicationAdmin(ExportingAdmin, base.FreshAdmin[Publication]):
     """Aliases, owner and feeds may be edited; name, tier and domains make the fingerprint."""
 
     form = PublicationForm
@@ -248,20 +228,22 @@ class PublicationAdmin(ExportingAdmin, FreshAdmin[Publication]):
     )
     actions_list = ("replace", "export_csv", "export_json")
     actions_detail = ("replace_this",)
-    has_add_permission = has_delete_permission = never
+    has_add_permission = has_delete_permission = base.never
 
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
         super().save_related(request, form, formsets, change)
         WireState.raise_version()  # names and feeds are public
 
-    status = column("Status", lambda row: "" if row.active else marks("retired"))
-    place = column("Place on the roster", lambda row: f"{row.seat} of {ROSTER_SIZE}" if row.seat else "none: it left the roster")
+    status = base.column("Status", lambda row: "" if row.active else base.marks("retired"))
+    place = base.column(
+        "Place on the roster", lambda row: f"{row.seat} of {ROSTER_SIZE}" if row.seat else "none: it left the roster"
+    )
 
-    @action(description="Replace…", icon="swap_horiz", permissions=["replace"])
+    @base.action(description="Replace…", icon="swap_horiz", permissions=["replace"])
     def replace(self, request: HttpRequest) -> HttpResponse:
         return replace(self, request)
 
-    @action(description="Replace…", icon="swap_horiz", permissions=["replace"], url_path="replace")
+    @base.action(description="Replace…", icon="swap_horiz", permissions=["replace"], url_path="replace")
     def replace_this(self, request: HttpRequest, object_id: str) -> HttpResponse:  # noqa: ARG002
         return HttpResponseRedirect(f"{reverse('admin:sources_publication_replace')}?retire={object_id}")
 
@@ -270,7 +252,7 @@ class PublicationAdmin(ExportingAdmin, FreshAdmin[Publication]):
 
 
 @admin.register(RosterRevision)
-class RosterRevisionAdmin(ReadOnly):
+class RosterRevisionAdmin(base.ReadOnly):
     """The roster's history; `PublicationAdmin` adds to it by a replacement."""
 
     list_display = ("number", "on", "admitted", "retired", "reason", "fingerprint")

@@ -17,28 +17,10 @@ from django.template.loader import render_to_string
 from django.urls import URLPattern, path, reverse
 from django.utils import timezone
 from django.utils.html import format_html
-from unfold.widgets import (
-    UnfoldAdminCheckboxSelectMultipleWidget,
-    UnfoldAdminSelectWidget,
-    UnfoldAdminTextareaWidget,
-    UnfoldAdminTextInputWidget,
-)
+from unfold import widgets
 
 from config.errors import WireError
-from wire.admin.base import (
-    ActionForm,
-    FreshForm,
-    PreviewedAdmin,
-    PreviewedForm,
-    TellsRefusals,
-    column,
-    count,
-    link,
-    marks,
-    moment,
-    never,
-    remember,
-)
+from wire.admin import base
 from wire.admin.queues import QueuedAdmin, QueueFilter
 from wire.ingest import corrections
 from wire.models import Snapshot, Story, StoryRevision
@@ -48,10 +30,9 @@ from wire.text.vocabulary import Category, Status, Topic
 
 TEXTS = ("headline", "summary", "author")
 WHY = f"Reason: {corrections.SETTLING}"
-UNPUBLISHED = "(not published yet)"
 
 
-class FreshStory(FreshForm[Story]):
+class FreshStory(base.FreshForm[Story]):
     """A form about the newest revision of a story; a newer one makes it stale."""
 
     class Meta:
@@ -68,17 +49,17 @@ class FreshStory(FreshForm[Story]):
         return plain_line(self.cleaned_data["reason"], REASON)
 
 
-class StoryForm(FreshStory, PreviewedForm[Story]):
+class StoryForm(FreshStory, base.PreviewedForm[Story]):
     """Corrections of a story; unchanged fields change nothing."""
 
-    headline = forms.CharField(max_length=1000, widget=UnfoldAdminTextareaWidget({"rows": 2}))
-    summary = forms.CharField(max_length=480, required=False, widget=UnfoldAdminTextareaWidget({"rows": 4}))
-    author = forms.CharField(max_length=200, required=False, widget=UnfoldAdminTextInputWidget)
-    category = forms.ChoiceField(choices=Category.choices, widget=UnfoldAdminSelectWidget)
-    topics = forms.MultipleChoiceField(choices=Topic.choices, required=False, widget=UnfoldAdminCheckboxSelectMultipleWidget)
-    reason = forms.CharField(
-        max_length=500, required=False, widget=UnfoldAdminTextInputWidget, help_text="One sentence; readers see it with the change."
+    headline = forms.CharField(max_length=1000, widget=widgets.UnfoldAdminTextareaWidget({"rows": 2}))
+    summary = forms.CharField(max_length=480, required=False, widget=widgets.UnfoldAdminTextareaWidget({"rows": 4}))
+    author = base.text_field(max_length=200, required=False)
+    category = forms.ChoiceField(choices=Category.choices, widget=widgets.UnfoldAdminSelectWidget)
+    topics = forms.MultipleChoiceField(
+        choices=Topic.choices, required=False, widget=widgets.UnfoldAdminCheckboxSelectMultipleWidget
     )
+    reason = base.text_field(max_length=500, required=False, help_text="One sentence; readers see it with the change.")
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -123,22 +104,16 @@ class StoryForm(FreshStory, PreviewedForm[Story]):
 
 
 class WithdrawForm(FreshStory):
-    reason = forms.CharField(
-        max_length=500, widget=UnfoldAdminTextInputWidget, help_text="One sentence; readers see it on the story's page."
-    )
+    reason = base.text_field(max_length=500, help_text="One sentence; readers see it on the story's page.")
 
 
-class EventForm(ActionForm):
-    reason = forms.CharField(
-        label="",
-        max_length=500,
-        required=False,
-        widget=UnfoldAdminTextInputWidget({"placeholder": "Reason, stored in the history", "aria-label": WHY, "title": WHY}),
-    )
+class EventForm(base.ActionForm):
+    look = widgets.UnfoldAdminTextInputWidget({"placeholder": "Reason, stored in the history", "aria-label": WHY, "title": WHY})
+    reason = base.text_field(label="", max_length=500, required=False, widget=look)
 
 
 @admin.register(Story)
-class StoryAdmin(QueuedAdmin[Story], TellsRefusals[Story], PreviewedAdmin[Story]):
+class StoryAdmin(QueuedAdmin[Story], base.TellsRefusals[Story], base.PreviewedAdmin[Story]):
     form = StoryForm
     change_form_template = "admin/story.html"
     list_display = ("headline", "publication", "category", "published", "marks", "reports", "public")
@@ -151,59 +126,50 @@ class StoryAdmin(QueuedAdmin[Story], TellsRefusals[Story], PreviewedAdmin[Story]
     readonly_fields = ("story_id", "publication", "published", "day", "state", "reports", "figures", "address")
     action_form = EventForm
     actions = ("merge_events", "split_off", "pin", "unpin")
-    has_add_permission = has_delete_permission = never
+    has_add_permission = has_delete_permission = base.never
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Story]:
         same = Story.objects.live().filter(event=OuterRef("event")).order_by().values("event")
         return super().get_queryset(request).annotate(in_event=Subquery(same.annotate(number=Count("pk")).values("number")))
 
     def get_fieldsets(self, request: HttpRequest, obj: Story | None = None) -> Any:
-        facts = ("Facts", {"fields": self.readonly_fields})
-        if not self.has_change_permission(request, obj):
-            return (facts,)
-        return (
-            ("Correct", {"fields": TEXTS}),
-            ("Classify", {"fields": ("category", "topics")}),
-            ("Why", {"fields": ("reason", "seen")}),
-            facts,
-        )
+        sections = [("Correct", TEXTS), ("Classify", ("category", "topics")), ("Why", ("reason", "seen"))]
+        shown = sections if self.has_change_permission(request, obj) else []
+        return [(title, {"fields": fields}) for title, fields in (*shown, ("Facts", self.readonly_fields))]
 
     def get_urls(self) -> list[URLPattern]:
-        return [
-            path("<int:pk>/withdraw/", self.admin_site.admin_view(self.withdraw), name="wire_story_withdraw"),
-            *super().get_urls(),
-        ]
+        withdraw = self.admin_site.admin_view(self.withdraw)
+        return [path("<int:pk>/withdraw/", withdraw, name="wire_story_withdraw"), *super().get_urls()]
 
     def view_on_site(self, story: Story) -> str | None:
         return reverse("story", args=[story.chatbotnews_id]) if story.current else None
 
-    headline = column("Headline", lambda story: get_headline(story)[:140], "current__headline")
-    published = column("Published", lambda story: moment(story.published_at), "published_at")
-    day = column("Day on the wire (UTC)", lambda story: f"{story.wire_date:%-d %b %Y}")
-    marks = column("Status", lambda story: marks(*list_labels(story)))
-    state = column("Status", lambda story: ", ".join(list_labels(story)) or str(Status(story.status).label).lower())
+    headline = base.column("Headline", lambda story: get_headline(story)[:140], "current__headline")
+    published = base.column("Published", lambda story: base.moment(story.published_at), "published_at")
+    day = base.column("Day on the wire (UTC)", lambda story: f"{story.wire_date:%-d %b %Y}")
+    marks = base.column("Status", lambda story: base.marks(*list_labels(story)))
+    state = base.column("Status", lambda story: ", ".join(list_labels(story)) or str(Status(story.status).label).lower())
 
     @admin.display(description="Event")
     def reports(self, story: Story) -> str:
-        if not story.event_id:
-            return "none yet"
-        number = getattr(story, "in_event", None) or 0
-        return format_html('<a href="{}">{}</a>', event_page(story.event_id), count(number, "report", "reports"))
+        number = base.count(getattr(story, "in_event", None) or 0, "report", "reports")
+        return format_html('<a href="{}">{}</a>', event_page(story.event_id), number) if story.event_id else "none yet"
 
     @admin.display(description="Public page")
     def public(self, story: Story) -> str:
         page = self.view_on_site(story)
         return format_html('<a href="{}" aria-label="Public page of {}">View</a>', page, get_headline(story)) if page else ""
 
-    story_id = column("Story id", lambda story: story.chatbotnews_id)
-    figures = column(
+    story_id = base.column("Story id", lambda story: story.chatbotnews_id)
+    figures = base.column(
         "Corroboration",
-        lambda row: (
-            f"{count(row.cross_source_count, 'independent source', 'independent sources')}, consensus {row.consensus_score:.2f}"
+        lambda story: (
+            base.count(story.cross_source_count, "independent source", "independent sources")
+            + f", consensus {story.consensus_score:.2f}"
         ),
     )
 
-    address = column(
+    address = base.column(
         "Original address", lambda row: format_html('<a href="{0}" rel="noopener noreferrer">{0}</a>', row.original_url)
     )
 
@@ -264,21 +230,21 @@ class StoryAdmin(QueuedAdmin[Story], TellsRefusals[Story], PreviewedAdmin[Story]
                 reason = form.cleaned_data["reason"]
                 with show_refusal(request):
                     snapshot = corrections.withdraw(story.chatbotnews_id, reason=reason)
-                    remember(request, [story], because("Withdrawn", reason))
+                    base.remember(request, [story], because("Withdrawn", reason))
                     shown = list_published([snapshot] if snapshot else [])
                     messages.success(request, f"Withdrawn: “{get_headline(story)}”. {shown}")
                     return back
         context = {**self.admin_site.each_context(request), "title": "Withdraw a story", "story": story, "form": form}
-        context |= {"headline": get_headline(story), "when": moment(story.published_at), "opts": self.opts}
+        context |= {"headline": get_headline(story), "when": base.moment(story.published_at), "opts": self.opts}
         return render(request, "admin/withdraw.html", context)
 
 
 def get_headline(story: Story) -> str:
-    return story.current.headline if story.current else UNPUBLISHED
+    return story.current.headline if story.current else "(not published yet)"
 
 
 def story_link(story: Story) -> str:
-    return link(story, get_headline(story))
+    return base.link(story, get_headline(story))
 
 
 def event_page(event_id: str) -> str:
@@ -311,7 +277,7 @@ def settle(request: HttpRequest, stories: Sequence[Story], done: str, change: Ca
     reason = request.POST.get("reason", "")
     with show_refusal(request):
         published = change(reason)
-        remember(request, stories, because(done, reason))
+        base.remember(request, stories, because(done, reason))
         shown = list_published(published)
         messages.success(request, f"{done}. {shown} Automatic grouping leaves these stories where they are now.")
 
@@ -319,11 +285,9 @@ def settle(request: HttpRequest, stories: Sequence[Story], done: str, change: Ca
 def pin(request: HttpRequest, stories: Sequence[Story], *, pinned: bool) -> None:
     with transaction.atomic():
         corrections.pin([story.chatbotnews_id for story in stories], pinned=pinned)
-        remember(request, stories, because("Pinned" if pinned else "Unpinned", request.POST.get("reason", "")))
-    if pinned:
-        messages.success(request, "Pinned: these stories stay in their events. Nothing needed to be published.")
-    else:
-        messages.success(request, "Unpinned: they are regrouped at the next publish, unless their day is final.")
+        base.remember(request, stories, because("Pinned" if pinned else "Unpinned", request.POST.get("reason", "")))
+    stays = "Pinned: these stories stay in their events. Nothing needed to be published."
+    messages.success(request, stays if pinned else "Unpinned: they are regrouped at the next publish, unless their day is final.")
 
 
 def list_published(snapshots: Sequence[Snapshot]) -> str:

@@ -15,7 +15,6 @@ A_RUN: Final = 10  # pages of one publication that a run asks for
 MOST: Final = 5_000  # addresses remembered of one sitemap, the newest first
 OLD, NEW, DONE = "old", "new", "done"  # states of an address; behind the first two stands since when its page is missing, if it is
 PATIENCE: Final = dt.timedelta(days=3)  # how long a page may be missing: sitemaps name pages before they are there
-_FOR_GOOD: Final = {"gone", "robots", "bad_url", "bad_redirect", "insecure_redirect"}
 
 
 def split_titled(feed: Feed, known: FeedHealth, entries: Sequence[Entry]) -> list[Entry]:
@@ -45,7 +44,8 @@ def asks(feeds: Iterable[Feed]) -> Iterator[fetch.Ask]:
 def read(feed: Feed, known: FeedHealth, ask: fetch.Ask, outcome: fetch.Outcome, now: dt.datetime) -> list[Entry]:
     """Return the article of one page, or the page if it says that it does not exist; note whether to ask for the page again."""
     state = known.pages.pop(ask.url, NEW)
-    if isinstance(outcome, fetch.Failed) and outcome.code not in _FOR_GOOD:
+    for_good = {"gone", "robots", "bad_url", "bad_redirect", "insecure_redirect"}
+    if isinstance(outcome, fetch.Failed) and outcome.code not in for_good:
         # At the end, so that the others have their turn first.
         known.pages[ask.url] = _note_missing(state, now) if outcome.code == "http_404" else state
         return []

@@ -1,15 +1,30 @@
-"""Category and topics of a story, and whether it is about AI at all, by the lexicon. Pure; quality is measured elsewhere."""
+"""Category and topics of a story, and whether it is about AI at all, by the lexicon. Pure and deterministic.
 
+A logistic regression decides between categories, by what the lexicon says and by the headline's form; its named weights are in
+fixtures/category_model.json, and `python -m benchmarks.quality.fit` fits them.
+"""
+
+import json
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Final
 
-from wire.ingest import category_model
+from django.conf import settings
+
+from wire.text.filters import find_genre
+from wire.text.lexicons import load
 from wire.text.vocabulary import Category, Topic
 
+MODEL_FILE: Final = settings.BASE_DIR / "fixtures" / "category_model.json"
+BIAS: Final = "bias"
+
+Model = dict[Category, dict[str, float]]  # by category, the weight of each feature and the bias
+
+_OPENINGS: Final = {word: opening for opening, words in load("headlines")["openings"].items() for word in words.split()}
+_MARKS: Final = {mark: re.compile(pattern) for mark, pattern in load("headlines")["marks"].items()}
 HEADLINE_WEIGHT: Final = 3.0
 TOPIC_THRESHOLD: Final = 3.0  # one plain mention in the headline; of what summaries say too, three there
 RELEVANCE_THRESHOLD: Final = 3.0  # one plain mention of AI anywhere, or a hint (weight 1) in the headline
@@ -33,11 +48,39 @@ _LABEL: Final = re.compile(r"\A\s*\[[^\]]*\]")  # [Updated], [Fictional]
 _ELEMENT: Final = re.compile(r"[^\W_]+\*?|[:?|%$€£^…#]")
 
 
+def read_features(headline: str, summary: str, of_headline: Mapping[str, float], of_both: Mapping[str, float]) -> dict[str, float]:
+    """Return what is known of a story, by name, with the lexicon's weights of the headline alone and with the summary."""
+    words = re.search(r"[\w$'-]+", headline.replace("’", "'"))
+    word = words[0].casefold() if words else ""
+    others = "participle" if word.endswith("ing") else "name" if headline[:1].isupper() else "other"
+    opening = "number" if word[:1].isdigit() else _OPENINGS.get(word, others)
+    features = {f"genre_{find_genre(headline, summary=summary)}": 1.0, f"opening_{opening}": 1.0}
+    for category in Category:  # weights beyond these limits say no more; few headlines have them
+        weight = of_headline.get(category, 0.0)
+        features[f"headline_{category}"] = max(-30.0, min(30.0, weight))
+        features[f"summary_{category}"] = max(-20.0, min(20.0, of_both.get(category, 0.0) - weight))
+    features |= {mark: 1.0 for mark, pattern in _MARKS.items() if pattern.search(headline)}
+    return features | {f"summary_{mark}": 1.0 for mark in ("money", "first_person", "we") if _MARKS[mark].search(summary)}
+
+
+def score_categories(features: Mapping[str, float], model: Model | None = None) -> dict[Category, float]:
+    """Return the log odds of each category, by the shipped model or another."""
+    return {
+        category: weights[BIAS] + sum(weights.get(name, 0.0) * value for name, value in features.items())
+        for category, weights in (model or _load_model()).items()
+    }
+
+
+@cache
+def _load_model() -> Model:
+    document = json.loads(MODEL_FILE.read_text(encoding="utf-8"))
+    return {Category(category): weights for category, weights in document.items()}
+
+
 @dataclass(frozen=True, slots=True)
 class Term:
     """Pattern of words. A word with a capital only matches that spelling; `word*` takes any ending; `…` stands for up to five
-    words, `#` for one with a digit, `^` for either end of the headline. The marks `: ? | % $ € £` count as words; other punctuation
-    is passed over.
+    words, `#` for one with a digit, `^` for either end of the headline. The marks `: ? | % $ € £` count as words, others do not.
     """
 
     target: str
@@ -50,11 +93,6 @@ class _Element:
     text: str
     prefix: bool
     exact_case: bool
-
-    @property
-    def is_word(self) -> bool:
-        """True if it stands for one whole word, whatever its case."""
-        return not self.prefix and self.text not in ("…", "#")
 
     def takes(self, token: str, folded: str) -> bool:
         if self.text == "#":
@@ -90,24 +128,20 @@ def _match(elements: Sequence[_Element], raw: list[str], folded: list[str], at: 
 class Lexicon:
     """Terms made ready to look up. Of `makers`, the text is a publication's name: what it posts has its maker's topic."""
 
-    def __init__(
-        self, categories: Iterable[Term], topics: Iterable[Term], relevance: Iterable[Term], makers: Iterable[Term] = ()
-    ) -> None:
+    def __init__(self, categories: list[Term], topics: list[Term], relevance: list[Term], makers: Sequence[Term] = ()) -> None:
         # What the text's terms weigh together for each category that any of them speaks for or against.
         self.category_weights = _Reader(categories).weigh
-        topics = list(topics)
         self._topics, self._relevance = _Reader(topics).weigh, _Reader(relevance).weigh
         self._topics_of_summaries = _Reader(term for term in topics if term.target in SUMMARIES_SAY).weigh
         self._makers = frozenset((maker.text, maker.target) for maker in makers if maker.weight > 0)
 
     def read_features(self, headline: str, summary: str) -> dict[str, float]:
-        """Return what `category_model` weighs of a story."""
+        """Return what `score_categories` weighs of a story."""
         weights = self.category_weights
         of_headline, of_both = weights(headline, ""), weights(headline, summary)
-        return category_model.read_features(_LABEL.sub("", headline).strip(), summary, of_headline, of_both)
+        return read_features(_LABEL.sub("", headline).strip(), summary, of_headline, of_both)
 
     def category(self, headline: str, summary: str) -> Category:
-        """Return the most likely category; the default when no term speaks for any."""
         return self.category_or_none(headline, summary) or DEFAULT
 
     def category_or_none(self, headline: str, summary: str) -> Category | None:
@@ -118,7 +152,7 @@ class Lexicon:
             return None
         if weights.get(second, 0.0) <= 0 or weights[first] - weights[second] >= DECISIVE:
             return first
-        scores = category_model.score_categories(self.read_features(headline, summary))
+        scores = score_categories(self.read_features(headline, summary))
         return max(TIE_ORDER, key=scores.__getitem__)
 
     def topics(self, headline: str, summary: str, publication: str = "") -> list[Topic]:
@@ -150,11 +184,6 @@ def _parse_elements(text: str) -> tuple[_Element, ...]:
     )
 
 
-def _key(element: _Element) -> str:
-    word = element.text.casefold()
-    return f"{word[:4]}*" if element.prefix else word
-
-
 @lru_cache(maxsize=REMEMBERED_WORDS)
 def _keys(word: str) -> tuple[str, ...]:
     return word, *(f"{word[:length]}*" for length in range(1, min(len(word), 4) + 1)), *("#" if _DIGIT.search(word) else "")
@@ -169,8 +198,10 @@ class _Reader:
         self._index: dict[str, list[_Pattern]] = defaultdict(list)
         for term in terms:
             if elements := _parse_elements(term.text):
-                keys = [_key(element) for element in elements[:2]]
-                words = frozenset(element.text.casefold() for element in elements if element.is_word)
+                starts = [(element.text.casefold(), element.prefix) for element in elements[:2]]
+                keys = [f"{word[:4]}*" if is_prefix else word for word, is_prefix in starts]
+                whole = (element.text for element in elements if not element.prefix and element.text not in ("…", "#"))
+                words = frozenset(map(str.casefold, whole))
                 pattern = _Pattern(term.target, term.weight, elements[0], elements[1:], words)
                 self._index["".join(keys) if keys[0] == EDGE and keys[1:] != ["…"] else keys[0]].append(pattern)
         self._starting = lru_cache(maxsize=REMEMBERED_WORDS)(self._list_starting)

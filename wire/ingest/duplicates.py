@@ -4,7 +4,7 @@ import datetime as dt
 from collections import defaultdict
 from dataclasses import dataclass, field
 from itertools import takewhile
-from typing import Any, Final
+from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
@@ -18,9 +18,6 @@ from wire.models import Snapshot, Story, StoryAlias, StoryRevision, WireState
 from wire.publishing.publish import publish_pending
 from wire.text.identity import headline_key
 from wire.text.vocabulary import MERGED, NEWER_RULES, Status
-
-# Dates of the stories that share a guid. If there are more, the feed gives that guid to all its items, and it is no evidence.
-MOST_MOMENTS: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +69,8 @@ def _list_candidates() -> tuple[list[tuple[Known, list[Known]]], set[tuple[int, 
     for story, publication, published_at, guid, headline in rows.iterator(CHUNK):
         by_headline[publication, headline_key(headline)].add((published_at, story))
         by_guid[publication, guid].add((published_at, story))
-    shared = {key for key, places in by_guid.items() if not key[1] or len({at for at, _ in places}) > MOST_MOMENTS}
+    # A guid that stories of three dates share is one that the feed gives to all its items, and no evidence.
+    shared = {key for key, places in by_guid.items() if not key[1] or len({at for at, _ in places}) > 2}
     groups = [*by_headline.values(), *(places for key, places in by_guid.items() if key not in shared)]
     pairs: set[frozenset[int]] = set()
     for places in groups:
@@ -130,12 +128,13 @@ def _is_one_article(draft: StoryDraft, known: Known, older: Known) -> bool:
 def _is_edited(known: Known, standing: Known) -> bool:
     """Return whether an editor changed or settled something about a story that the one that stands does not have."""
     story, other = known.story, standing.story
-    if story.leads_event or (story.event_pinned and story.event_id != other.event_id):
-        return True
     classified = story.editor_category, story.editor_topics
-    if classified not in (("", None), (other.editor_category, other.editor_topics)):
-        return True
-    return any(revision.reason not in ("", NEWER_RULES) for revision in known.revisions)
+    return (
+        story.leads_event
+        or (story.event_pinned and story.event_id != other.event_id)
+        or classified not in (("", None), (other.editor_category, other.editor_topics))
+        or any(revision.reason not in ("", NEWER_RULES) for revision in known.revisions)
+    )
 
 
 def _build_draft(known: Known, shared_guids: set[tuple[int, str]]) -> StoryDraft:

@@ -18,8 +18,6 @@ NEAR: Final = dt.timedelta(hours=72)  # how far apart two addresses of one artic
 # From here on an address that is used again with another headline is another article, such as a yearly list of gifts.
 OTHER_YEAR: Final = dt.timedelta(days=180)
 MOST_WORDS: Final = 0.6  # of the shorter headline, for the other to be an edit of it
-_LONGEST_MARK: Final = 200  # characters of a guid or headline in an address
-_PARTS_OF_NO_NAME: Final = frozenset({"amp", "index", "default", "home", "article", "story", "news"})
 
 
 def separate_items(drafts: Sequence[StoryDraft | Rejected]) -> list[StoryDraft | Rejected]:
@@ -39,7 +37,7 @@ def separate_items(drafts: Sequence[StoryDraft | Rejected]) -> list[StoryDraft |
     for draft in drafts:
         if isinstance(draft, StoryDraft):
             at[draft.original_url].append(draft)
-    shared = {url for url, items in at.items() if len(items) > 1 and _are_several(items)}
+    shared = {url for url, items in at.items() if _are_several(items)}
     items_at: dict[tuple[str, str], set[tuple[str, str]]] = defaultdict(set)
     for draft in (draft for url in shared for draft in at[url]):
         items_at[draft.original_url, draft.fragment].add((headline_key(draft.headline), draft.guid))
@@ -94,7 +92,7 @@ def is_same_guid_item(draft: StoryDraft, known: Known) -> bool:
     if not _is_same_moment(draft, known):
         return False
     words = set(headline_key(draft.headline).split())
-    others = [set(headline_key(headline).split()) for headline in known.headlines]
+    others = [set(key.split()) for key in known.headline_keys]
     return any(len(words & other) >= MOST_WORDS * min(len(words), len(other)) > 0 for other in others)
 
 
@@ -121,8 +119,7 @@ def _are_several(items: Sequence[StoryDraft]) -> bool:
 
 
 def _mark(draft: StoryDraft, page: str, mark: str) -> StoryDraft:
-    room = min(_LONGEST_MARK, MAX_URL_LENGTH - len(page) - 1)
-    fragment = escape_part(mark)
+    room, fragment = min(200, MAX_URL_LENGTH - len(page) - 1), escape_part(mark)
     if len(fragment) > room:  # two long ones may begin alike
         ending = chatbotnews_id(fragment).removeprefix("cbn")
         fragment = re.sub(r"%.?$", "", fragment[: max(0, room - len(ending))]) + ending
@@ -138,7 +135,7 @@ def _is_refuted(draft: StoryDraft, known: Known) -> bool:
 def _has_other_guid(draft: StoryDraft, known: Known) -> bool:
     """Return whether both have a guid, and these differ; Google News' own and the publisher's say nothing about each other."""
     is_comparable = draft.by_google_news == is_google_news(known.story.original_url)
-    return is_comparable and bool(draft.guid and known.story.guid) and draft.guid != known.story.guid
+    return is_comparable and "" != draft.guid != known.story.guid != ""
 
 
 def _is_same_moment(draft: StoryDraft, known: Known) -> bool:
@@ -172,6 +169,6 @@ def path_tail(url: str) -> str:
     """Return the last part of an address' path that names an article, without its ending; empty if none does."""
     for part in reversed(urlsplit(url).path.split("/")):
         name = re.sub(r"\.(?:s?html?|php|aspx?|amp)$", "", part).removesuffix("-amp").lower()
-        if name and name not in _PARTS_OF_NO_NAME:
+        if name not in {"", "amp", "index", "default", "home", "article", "story", "news"}:
             return name if len(name) >= 8 and re.search(r"[-_]|\d{5}", name) else ""
     return ""

@@ -88,8 +88,8 @@ def _rows(document: dict[str, Any]) -> list[Row]:
 
 
 def preview_changes(term: LexiconTerm) -> tuple[list[tuple[Story, list[tuple[str, str, str]]]], int]:
-    """List the newest live stories that would be classified otherwise if `term` were saved, each with what, old and new; and how
-    many were read. What editors set is left out. Stored stories only change by `manage.py rebuild`.
+    """List the newest live stories that would be classified otherwise if `term` were saved, each with (what, old, new), without
+    what editors set; and how many were read.
     """
     both = load(), load(with_term=term)
     stories = list(Story.objects.live().select_related("current", "publication", "feed").newest_first()[:LOOKED_AT])

@@ -13,23 +13,16 @@ from wire.ingest.normalise import Context, StoryDraft, is_google_news
 from wire.models import Story, StoryRevision
 from wire.models.snapshot import is_sealed
 from wire.text.identity import headline_key
+from wire.text.lexicons import load
 from wire.text.vocabulary import NEWER_RULES
 
 SAME_NEWS: Final = dt.timedelta(hours=72)  # how far apart a publisher and Google News may date one article
 TEXTS: Final = ("headline", "author", "summary_medium")  # what a publisher may change of a story
 DATE: Final = ("published_at", "published_at_estimated")
 REVISED_AGAIN_AFTER: Final = dt.timedelta(hours=1)
-# Two headlines that are tried out in turn would otherwise revise a story at each fetch.
-CHANGED_BACK_AFTER: Final = dt.timedelta(hours=24)
-REDATED: Final = dt.timedelta(days=1)  # by less a publisher's date only moves with an edit
 Texts = Mapping[str, str | None]
 # What changes without anybody having written anything. Only comparisons leave it out.
-_COUNTER: Final = re.compile(
-    r"\b(?:points|comments|replies|views|likes|shares|votes|upvotes|claps|reads)\s*:\s*\d[\d.,]*[kKmM]?\b"
-    r"|\b\d[\d.,]*[kKmM]?\s+(?:points|comments|replies|views|likes|shares|votes|upvotes|claps|min(?:utes?)? read)\b"
-    r"|\b(?:last )?updated:?\s+(?:\d+|an?|a few)\s+\w+\s+ago\b",
-    re.I,
-)
+_COUNTER: Final = re.compile("|".join(load("headlines")["counters"]), re.I)
 
 
 class Outcome(StrEnum):
@@ -64,7 +57,7 @@ class Known:
         return self.revisions[-1]
 
     def as_of(self, moment: dt.datetime) -> "Known | None":
-        """Return the story with the revisions and addresses that were recorded by then; None if there were no revisions."""
+        """Return the story with what was recorded by then; None if there were no revisions."""
         revisions = [revision for revision in self.revisions if revision.recorded_at <= moment]
         aliases = {url: seen_at for url, seen_at in self.aliases.items() if seen_at is None or seen_at <= moment}
         return Known(self.story, revisions, aliases) if revisions else None
@@ -89,12 +82,6 @@ class Known:
         """Number of the newest revision that the publisher's own words made."""
         return max(revision.revision for revision in self.revisions if not revision.reason)
 
-    def find_revision(self, draft: StoryDraft) -> int | None:
-        """Return the number of the publisher's newest revision that says what the draft says; None if none does."""
-        numbers = [revision.revision for revision in self.revisions if _is_by_publisher(revision)]
-        found = zip(numbers, self.published_texts, strict=True)
-        return max((number for number, texts in found if not _find_changed(_texts(draft), texts)), default=None)
-
     @property
     def revised_at(self) -> dt.datetime:
         """When the publisher's newest revision was recorded."""
@@ -103,12 +90,7 @@ class Known:
     @property
     def headline_keys(self) -> set[str]:
         """Keys of the latest headline, and of every one that the publisher gave it."""
-        return set(map(headline_key, self.headlines))
-
-    @property
-    def headlines(self) -> list[str]:
-        """The latest headline, and every one that the publisher gave it."""
-        return [self.latest.headline, *(texts["headline"] or "" for texts in self.published_texts)]
+        return {headline_key(headline or "") for headline in (self.latest.headline, *(t["headline"] for t in self.published_texts))}
 
     @property
     def by_google_news(self) -> bool:
@@ -166,7 +148,8 @@ def is_date_corrected(draft: StoryDraft, known: Known, context: Context) -> bool
         return False
     moved = abs(draft.published_at - known.latest.published_at)
     is_possible = moved > dt.timedelta(0) and draft.published_at <= known.story.first_seen_at
-    return is_possible and (known.latest.published_at_estimated or moved > REDATED)
+    # By less than a day a publisher's date only moves with an edit.
+    return is_possible and (known.latest.published_at_estimated or moved > dt.timedelta(days=1))
 
 
 def is_postponed(changes: Mapping[str, Any], known: Known, context: Context) -> bool:
@@ -174,11 +157,11 @@ def is_postponed(changes: Mapping[str, Any], known: Known, context: Context) -> 
     if context.feed is None or context.by_newer_rules or not is_newest(known, context):
         return False
     since = context.now - known.revised_at
-    publishers = [revision for revision in known.revisions if _is_by_publisher(revision)]
-    if len(publishers) > 1 and since < REVISED_AGAIN_AFTER:
+    if sum(map(_is_by_publisher, known.revisions)) > 1 and since < REVISED_AGAIN_AFTER:
         return True
     after = {**_texts(known.latest), **{name: value for name, value in changes.items() if name in TEXTS}}
-    return since < CHANGED_BACK_AFTER and any(not _find_changed(after, texts) for texts in known.published_texts[:-1])
+    # Two headlines that are tried out in turn would otherwise revise a story at each fetch.
+    return since < dt.timedelta(days=1) and any(not _find_changed(after, texts) for texts in known.published_texts[:-1])
 
 
 def is_newest(known: Known, context: Context) -> bool:
@@ -218,7 +201,10 @@ def record_input(draft: StoryDraft, known: Known, context: Context, *, is_revise
         inputs = read_inputs(before)
         if any((item.source, item.digest) == (source, draft.digest) for item in inputs) or len(inputs) >= MOST:
             return False
-        revision = known.find_revision(draft) if source == FEED else revision
+        if source == FEED:  # the publisher's newest that says what the draft says
+            numbers = [one.revision for one in known.revisions if _is_by_publisher(one)]
+            said = zip(numbers, known.published_texts, strict=True)
+            revision = max((number for number, texts in said if not _find_changed(_texts(draft), texts)), default=None)
     if revision is None:
         return False
     known.story.inputs = add_input(before, Input(source, revision, draft.digest))
@@ -231,8 +217,8 @@ def _input_source(draft: StoryDraft, known: Known, context: Context) -> str:
 
 
 def follows(draft: StoryDraft, known: Known, context: Context) -> bool:
-    """Return whether the story follows the edits of the draft's feed, or will: of the one that brought it first, until that is
-    switched off, or the publisher's own feed brings what came by Google News.
+    """Return whether the story follows the edits of the draft's feed: of its first one, until that is off, or the publisher's own
+    feed brings what came by Google News.
     """
     if draft.by_google_news and not known.by_google_news:
         return False

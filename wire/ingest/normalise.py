@@ -19,12 +19,8 @@ from wire.text.identity import BadUrl, canonical_url, chatbotnews_id
 from wire.text.plain_text import SHORT, addresses_model, byline, cut, has_forbidden, plain_text, summary
 
 EARLIEST: Final = dt.datetime(1990, 1, 1, tzinfo=dt.UTC)  # before it a date is a slip: year 1, the Unix epoch
-OLDEST_IN_FEED: Final = dt.timedelta(days=3653)
 TOLERANCE: Final = dt.timedelta(days=1)  # clocks and time zones differ; further ahead is a mistake
 MAX_HEADLINE: Final = 1000
-MAX_GUID: Final = 500
-MAX_FRAGMENT: Final = 200
-MAX_IMAGE: Final = 2048
 GOOGLE_NEWS: Final = "Google News"
 NEWS_LINK: Final = "https://news.google.com/"
 MAX_RAW: Final = 1_000_000  # characters of any field that are looked at
@@ -36,9 +32,7 @@ class Rejected(Exception):
 
     def __init__(self, code: str, message: str, subject: str = "") -> None:
         super().__init__(message)
-        self.code = code
-        self.message = message
-        self.subject = subject
+        self.code, self.message, self.subject = code, message, subject
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,9 +77,8 @@ SHARED_FIELDS: Final = (
 class Context:
     """State of the wire that entries are read in; loaded once for many entries.
 
-    `feed` is where the entries were seen at `now`. Archives have none: nobody knows when their items were seen.
-    `by_newer_rules`: what was taken in before is read again, and whatever the rules now say differently is news; on final days only
-    with `final_days`. `previous` gives digests by canonical address: of the items that `feed` showed the time before.
+    `feed` is where they were seen at `now`; archives have none. `by_newer_rules`: what the rules now say differently is news, on
+    final days only with `final_days`. `previous` gives digests by canonical address, of the items of `feed` the time before.
     """
 
     names: Sequence[Name]
@@ -138,11 +131,11 @@ def normalise(entry: Entry, context: Context) -> StoryDraft:
     if context.feed and not context.feed.ai_only and not context.lexicon.is_about_ai(headline, medium):
         raise Rejected("not_about_ai", f"{headline[:80]!r} is not about AI, and {context.feed} brings all kinds of news.")
     language, image = entry.language.strip().replace("_", "-"), entry.image
-    is_image = len(image) <= MAX_IMAGE and re.fullmatch(r"https?://[!-~]+", image) and not set(image) & set("<>\"'")
+    is_image = len(image) <= 2048 and re.fullmatch(r"https?://[!-~]+", image) and not set(image) & set("<>\"'")
     return StoryDraft(
         chatbotnews_id=chatbotnews_id(url),
         original_url=url,
-        guid=plain_text(entry.guid, MAX_GUID),
+        guid=plain_text(entry.guid, 500),
         publication=publication,
         headline=headline,
         author=author,
@@ -158,7 +151,7 @@ def normalise(entry: Entry, context: Context) -> StoryDraft:
         image_url=image if is_image else "",
         untrusted_instructions=any(map(addresses_model, filter(None, (headline, medium, author, credited)))),
         digest=entry.digest,
-        fragment=plain_text(entry.url.partition("#")[2], MAX_FRAGMENT),
+        fragment=plain_text(entry.url.partition("#")[2], 200),
     )
 
 
@@ -217,9 +210,7 @@ def summary_of(entry: Entry, headline: str, *, of_maker: bool) -> str:
 
 
 def _published_at(entry: Entry, context: Context) -> tuple[dt.datetime, bool]:
-    """Return UTC, whole seconds, and whether it is an estimate. A feed's missing or absurd date becomes the time at which the item
-    was first seen; an archive's is refused, and so is a date ten years back.
-    """
+    """Return UTC, whole seconds, and whether it is an estimate: of a feed's missing or absurd date. Raises: Rejected."""
     now = context.now.replace(microsecond=0)
     try:
         moment = _parse_date(entry.published_at)
@@ -231,7 +222,7 @@ def _published_at(entry: Entry, context: Context) -> tuple[dt.datetime, bool]:
         if context.feed is None:
             raise
         return now, True
-    if context.feed and moment < now - OLDEST_IN_FEED:
+    if context.feed and moment < now - dt.timedelta(days=3653):
         raise Rejected("date_too_old", f"The item is dated {moment:%Y-%m-%d}, more than ten years ago.")
     return min(moment, now), entry.published_at_estimated or moment > now
 

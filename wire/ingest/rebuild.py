@@ -14,7 +14,6 @@ from sources.models import FeedHealth, RawFetch
 from sources.parse import InvalidFeed
 from wire.ingest import article_pages, lexicon
 from wire.ingest.feed_entries import canonical_address, count, read, refuse_sample
-from wire.ingest.match import Outcome
 from wire.ingest.normalise import Context, Rejected
 from wire.ingest.save import Prepared, prepare, store
 from wire.models import Snapshot, Story, StoryAlias, StoryRevision
@@ -131,7 +130,11 @@ def _store_again(again: list[_Again], found: Plan) -> None:
     for entries, prepared, context in again:
         outcomes = store(prepared, context)
         found.counts += count(outcomes)
-        found.refused += _find_refused(entries, outcomes)
+        pairs = ((canonical_address(e.url), o.message) for e, o in zip(entries, outcomes, strict=True) if isinstance(o, Rejected))
+        refused = {url: why for url, why in pairs if url}  # of stories that are known by an address that is refused today
+        known = Story.objects.filter(chatbotnews_id__in=map(chatbotnews_id, refused)).values_list("original_url", "chatbotnews_id")
+        aliased = StoryAlias.objects.filter(url__in=refused).values_list("url", "story__chatbotnews_id")
+        found.refused += [(story_id, refused[url]) for url, story_id in [*known, *aliased]]
     for revision in StoryRevision.objects.filter(pk__gt=before).select_related("story").order_by("pk"):
         if revision.revision == 1:
             found.added.append(revision.headline)
@@ -140,12 +143,3 @@ def _store_again(again: list[_Again], found: Plan) -> None:
         differs = [name for name in SHOWN if getattr(old, name) != getattr(revision, name)]
         was, becomes = ({name: getattr(row, name) for name in differs} for row in (old, revision))
         found.changed.append(StoryChange(revision.story.chatbotnews_id, revision.headline, was, becomes))
-
-
-def _find_refused(entries: list[Entry], outcomes: list[Outcome | Rejected]) -> list[tuple[str, str]]:
-    """Return stories that are known by an address which is refused today, with the reason."""
-    refusals = [(canonical_address(e.url), o.message) for e, o in zip(entries, outcomes, strict=True) if isinstance(o, Rejected)]
-    refused = {url: why for url, why in refusals if url}
-    known = Story.objects.filter(chatbotnews_id__in=map(chatbotnews_id, refused)).values_list("original_url", "chatbotnews_id")
-    aliased = StoryAlias.objects.filter(url__in=refused).values_list("url", "story__chatbotnews_id")
-    return [(story_id, refused[url]) for url, story_id in [*known, *aliased]]

@@ -41,9 +41,7 @@ class Recorded:
 
 
 def recordings(directory: Path, feeds: Iterable[Feed]) -> list[Recorded]:
-    """List the files of `directory` named `YYYY-MM-DD[THHMM[SS]].xml`, oldest first. A folder named by a publication's slug holds
-    that publication's; others belong to the one publication of `feeds`. Raises: InvalidArgument.
-    """
+    """List the files of `directory` named `YYYY-MM-DD[THHMM[SS]].xml`, oldest first. Raises: InvalidArgument."""
     feeds, now = list(feeds), timezone.now().replace(microsecond=0)
     others = set(Publication.objects.values_list("slug", flat=True)) - {feed.publication.slug for feed in feeds}
     found = []
@@ -58,8 +56,8 @@ def recordings(directory: Path, feeds: Iterable[Feed]) -> list[Recorded]:
 
 
 def find_recording(file: Path, slug: str, feeds: Sequence[Feed], now: dt.datetime) -> Recorded:
-    """Return a file as a recording of the feed of the publication with this slug, or of the one publication of `feeds`; without a
-    date in its name it was seen at `now`. Raises: InvalidArgument.
+    """Return a file as a recording of the publication with this slug, else of the only one of `feeds`; seen at `now` if its name
+    has no date. Raises: InvalidArgument.
     """
     first = {feed.publication.slug: feed for feed in reversed(feeds)}
     feed = first.get(slug) or (next(iter(first.values())) if len(first) == 1 else None)

@@ -5,10 +5,11 @@ import json
 import logging
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, contextmanager
 from copy import copy
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache, cached_property, partial
+from typing import NamedTuple
 
 from django.db import InterfaceError, OperationalError, transaction
 from django.utils import timezone
@@ -19,19 +20,9 @@ from sources import fetch, health, job_lock, raw_store
 from sources.entries import Entry
 from sources.health import HostNotes
 from sources.models import Feed, FeedHealth, RawFetch
-from sources.parse import InvalidFeed
-from wire.ingest import article_pages, lexicon
-from wire.ingest.feed_entries import (
-    ItemOutcome,
-    address,
-    canonical_address,
-    count,
-    describe_item,
-    merge_recent_items,
-    policy,
-    read,
-    refuse_sample,
-)
+from sources.parse import InvalidFeed, Parsed
+from wire.ingest import article_pages, feed_entries, lexicon
+from wire.ingest.feed_entries import ItemOutcome
 from wire.ingest.match import Outcome
 from wire.ingest.normalise import Context
 from wire.ingest.save import Prepared, prepare, store
@@ -74,14 +65,14 @@ def collect(
     """Fetch, store and publish. `by_hand` asks feeds also before their next try; `stop` ends the run after the feed at hand. Each
     feed is one transaction with its health, so a killed run loses nothing. Raises: Busy, InvalidArgument on the sample wire.
     """
-    refuse_sample()
+    feed_entries.refuse_sample()
     with job_lock.acquire() as lease:
-        at_work = _Collector(lease, how or policy())
+        at_work = _Collector(lease, how or feed_entries.policy())
         run, now = at_work.run, timezone.now()
         due = {feed.pk: feed for feed in feeds if by_hand or health.is_due(_current_health(feed), now)}
         run.waiting = len(feeds) - len(due)
         known = ((feed, _current_health(feed)) for feed in due.values())
-        asks = (fetch.Ask(feed.pk, address(feed), state.etag, state.last_modified) for feed, state in known)
+        asks = (fetch.Ask(feed.pk, feed_entries.address(feed), state.etag, state.last_modified) for feed, state in known)
         for ask, outcome in at_work.answers(asks, stop):
             report = at_work.store_feed(due[ask.key], outcome)
             run.reports.append(report)
@@ -96,12 +87,12 @@ def collect(
 
 def try_out(feed: Feed, url: str = "") -> tuple[FeedReport, list[ItemOutcome]]:
     """Return what a run would read in one feed now, item by item; in `url`, if given, by the rules of `feed`. Writes nothing."""
-    ask = fetch.Ask(feed.pk, url or address(feed))
-    ((_, outcome),) = fetch.fetch_all([ask], policy(), HostNotes())
+    ask = fetch.Ask(feed.pk, url or feed_entries.address(feed))
+    ((_, outcome),) = fetch.fetch_all([ask], feed_entries.policy(), HostNotes())
     if not isinstance(outcome, fetch.Fetched):
         code, words = (outcome.code, outcome.message) if isinstance(outcome, fetch.Failed) else ("http_304", "Nothing came.")
         return FeedReport(feed, "failed", code=code, failure=words), []
-    known = copy(_current_health(feed)) if ask.url == address(feed) else FeedHealth(feed=feed)
+    known = copy(_current_health(feed)) if ask.url == feed_entries.address(feed) else FeedHealth(feed=feed)
     return rehearse_answer(feed, known, outcome, _now())
 
 
@@ -118,32 +109,29 @@ def rehearse_answer(
         outcomes = store(body.prepared, context)
         transaction.set_rollback(True)
     waiting = sum(state != article_pages.DONE for state in known.pages.values())
-    counts = count(outcomes) + Counter({"pages to read": waiting})
-    return FeedReport(feed, "taken", counts, doubt=body.doubt), list(map(describe_item, body.titled, outcomes))
+    counts = feed_entries.count(outcomes) + Counter({"pages to read": waiting})
+    return FeedReport(feed, "taken", counts, doubt=body.parsed.doubt), list(map(feed_entries.describe_item, body.titled, outcomes))
 
 
-@dataclass(frozen=True, slots=True)
-class _Body:
-    """A new body: its entries, those with a title and the drafts made of them, its digest, whether it is whole, and doubts."""
+class _Body(NamedTuple):
+    """A new body, its entries with a title, the drafts made of them, and its digest once its bytes are stored."""
 
-    entries: Sequence[Entry] = ()
-    titled: Sequence[Entry] = ()
-    prepared: Prepared = field(default_factory=list)
+    parsed: Parsed
+    titled: Sequence[Entry]
+    prepared: Prepared
     sha256: str = ""
-    whole: bool = True
-    doubt: str = ""
 
 
 def _read_body(feed: Feed, known: FeedHealth, fetched: fetch.Fetched, context: Context) -> _Body | fetch.Failed:
     """Parse and clean a new body, or say why it cannot be; addresses alone are noted in `known`."""
     try:
-        parsed = read(feed, fetched.body, fetched.content_type, fetched.url)
+        parsed = feed_entries.read(feed, fetched.body, fetched.content_type, fetched.url)
     except InvalidFeed as error:
         return fetch.Failed("invalid_feed", str(error))
     if not (parsed.whole or parsed.entries):
         return fetch.Failed("broken_answer", "The feed breaks off before the end of its first item; try again later.")
     titled = article_pages.split_titled(feed, known, parsed.entries)
-    return _Body(parsed.entries, titled, prepare(titled, context), whole=parsed.whole, doubt=parsed.doubt)
+    return _Body(parsed, titled, prepare(titled, context))
 
 
 class _Collector:
@@ -171,93 +159,87 @@ class _Collector:
                 yield answer
 
     def store_feed(self, feed: Feed, outcome: fetch.Outcome) -> FeedReport:
-        """Store one feed's answer. A fault of ours in it is noted and logged, and costs no other feed its turn."""
-        try:
+        """Store one feed's answer."""
+        with _note_faults(feed, f"{feed}: its items"):
             return self._store(feed, *self._read(feed, outcome))
-        except (OperationalError, InterfaceError, OSError, Busy):
-            raise  # the database, room on the disk or the lease is gone: nothing that follows could be kept
-        except Exception:
-            log.exception("%s: its items could not be taken in.", feed)
-            if not Feed.objects.filter(pk=feed.pk).exists():
-                return FeedReport(feed, "failed", code="deleted", failure="The feed was deleted while it was being read.")
-            feed.health = _load_health(feed)
-            words = "A fault of the wire's own; nothing of the feed was taken, and the log says why."
-            return self._store(feed, fetch.Failed("internal_error", words), _Body())
+        if not Feed.objects.filter(pk=feed.pk).exists():
+            return FeedReport(feed, "failed", code="deleted", failure="The feed was deleted while it was being read.")
+        words = "A fault of the wire's own; nothing of the feed was taken, and the log says why."
+        return self._store(feed, fetch.Failed("internal_error", words), None)
 
-    def store_page(self, feed: Feed, ask: fetch.Ask, outcome: fetch.Outcome) -> None:
-        """Store an article's page, for a feed that names addresses only."""
-        try:
-            self._store_page(feed, ask, outcome)
-        except (OperationalError, InterfaceError, OSError, Busy):
-            raise
-        except Exception:
-            log.exception("%s could not be taken in.", mask_address(ask.url))
-            feed.health = _load_health(feed)
-
-    def _read(self, feed: Feed, outcome: fetch.Outcome) -> tuple[fetch.Outcome, _Body]:
+    def _read(self, feed: Feed, outcome: fetch.Outcome) -> tuple[fetch.Outcome, _Body | None]:
         """Parse, clean and keep a new body; the bytes of last time are as good as "not modified"."""
         if not isinstance(outcome, fetch.Fetched):
-            return outcome, _Body()
+            return outcome, None
         known = _current_health(feed)
         if raw_store.sha256(outcome.body) == known.body_sha256:
-            return fetch.Unchanged(outcome.etag, outcome.last_modified, outcome.url, outcome.moved_to), _Body()
+            return fetch.Unchanged(outcome.etag, outcome.last_modified, outcome.url, outcome.moved_to), None
         body = _read_body(feed, known, outcome, self._context.bind_feed(feed, _now()))
-        if isinstance(body, fetch.Failed):
-            return body, _Body()
-        return outcome, replace(body, sha256=raw_store.keep(outcome.body))
+        return (body, None) if isinstance(body, fetch.Failed) else (outcome, body._replace(sha256=raw_store.keep(outcome.body)))
 
-    def _store(self, feed: Feed, outcome: fetch.Outcome, body: _Body) -> FeedReport:
+    def _store(self, feed: Feed, outcome: fetch.Outcome, body: _Body | None) -> FeedReport:
         known, now = _current_health(feed), _now()
         previous = cache(partial(_read_previous, feed, known.body_sha256))
         with transaction.atomic():
             self._lease.renew()
-            match outcome:
-                case fetch.Failed(code="not_yet"):
-                    report = FeedReport(feed, "waiting", failure=outcome.message)
-                    known.next_try_at = now + (outcome.retry_after or health.FIRST_WAIT)
-                case fetch.Failed():
-                    report = FeedReport(feed, "failed", code=outcome.code, failure=outcome.message)
-                    health.record_failure(known, outcome.code, outcome.message, now, outcome.retry_after)
-                    if outcome.code == "gone":
-                        Feed.objects.filter(pk=feed.pk).update(active=False)
-                case fetch.Unchanged():
-                    report = FeedReport(feed, "unchanged")
-                    health.record_answer(known, outcome, now)
-                case fetch.Fetched():
-                    context = self._context.bind_feed(feed, now, previous=previous)
-                    outcomes = store(body.prepared, context)
-                    report = FeedReport(feed, "taken", count(outcomes), doubt=body.doubt)
-                    health.record_answer(known, outcome, now)
-                    health.record_items(known, body.entries, now)
-                    known.outcomes = dict(report.counts)
-                    known.recent_items = merge_recent_items(known.recent_items, body.titled, outcomes, now)
-                    known.charset_doubt = body.doubt[:200]
-                    known.body_sha256 = body.sha256
-                    _record_fetch(feed, outcome, body.sha256, now)
-                    # The rest is to come, or a change waits: the same bytes must come again, and count as new.
-                    if not body.whole or report.counts[Outcome.POSTPONED]:
-                        known.etag = known.last_modified = known.body_sha256 = ""
+            if isinstance(outcome, fetch.Failed) and outcome.code == "not_yet":
+                report = FeedReport(feed, "waiting", failure=outcome.message)
+                known.next_try_at = now + (outcome.retry_after or health.FIRST_WAIT)
+            elif isinstance(outcome, fetch.Failed):
+                report = FeedReport(feed, "failed", code=outcome.code, failure=outcome.message)
+                health.record_failure(known, outcome.code, outcome.message, now, outcome.retry_after)
+                if outcome.code == "gone":
+                    Feed.objects.filter(pk=feed.pk).update(active=False)
+            else:
+                report = FeedReport(feed, "unchanged")
+                health.record_answer(known, outcome, now)
+            if isinstance(outcome, fetch.Fetched) and body is not None:
+                outcomes = store(body.prepared, self._context.bind_feed(feed, now, previous=previous))
+                report = FeedReport(feed, "taken", feed_entries.count(outcomes), doubt=body.parsed.doubt)
+                health.record_items(known, body.parsed.entries, now)
+                known.outcomes = dict(report.counts)
+                known.recent_items = feed_entries.merge_recent_items(known.recent_items, body.titled, outcomes, now)
+                known.charset_doubt = body.parsed.doubt[:200]
+                known.body_sha256 = body.sha256
+                _record_fetch(feed, outcome, body.sha256, now)
+                # The rest is to come, or a change waits: the same bytes must come again, and count as new.
+                if not body.parsed.whole or report.counts[Outcome.POSTPONED]:
+                    known.etag = known.last_modified = known.body_sha256 = ""
             known.save()
         return report
 
-    def _store_page(self, feed: Feed, ask: fetch.Ask, outcome: fetch.Outcome) -> None:
-        known, now = _current_health(feed), _now()
-        context = self._context.bind_feed(feed, now)
-        entries = article_pages.read(feed, known, ask, outcome, now)
-        prepared = prepare(entries, context)
-        is_kept = any(not entry.is_not_found for entry in entries)
-        digest = raw_store.keep(outcome.body) if is_kept and isinstance(outcome, fetch.Fetched) else ""
-        with transaction.atomic():
-            self._lease.renew()
-            if entries:
-                outcomes = store(prepared, context)
-                self.run.pages += count(outcomes)
-                known.recent_items = merge_recent_items(known.recent_items, entries, outcomes, now)
-            if digest and isinstance(outcome, fetch.Fetched):
-                newest = Story.objects.filter(publication=feed.publication).newest_first()
-                health.record_dates(known, newest.values_list("published_at", flat=True)[:50], now)
-                _record_fetch(feed, outcome, digest, now, is_page=True)
-            known.save()
+    def store_page(self, feed: Feed, ask: fetch.Ask, outcome: fetch.Outcome) -> None:
+        """Store an article's page, for a feed that names addresses only."""
+        with _note_faults(feed, mask_address(ask.url)):
+            known, now = _current_health(feed), _now()
+            context = self._context.bind_feed(feed, now)
+            entries = article_pages.read(feed, known, ask, outcome, now)
+            prepared = prepare(entries, context)
+            is_kept = any(not entry.is_not_found for entry in entries)
+            digest = raw_store.keep(outcome.body) if is_kept and isinstance(outcome, fetch.Fetched) else ""
+            with transaction.atomic():
+                self._lease.renew()
+                if entries:
+                    outcomes = store(prepared, context)
+                    self.run.pages += feed_entries.count(outcomes)
+                    known.recent_items = feed_entries.merge_recent_items(known.recent_items, entries, outcomes, now)
+                if digest and isinstance(outcome, fetch.Fetched):
+                    newest = Story.objects.filter(publication=feed.publication).newest_first()
+                    health.record_dates(known, newest.values_list("published_at", flat=True)[:50], now)
+                    _record_fetch(feed, outcome, digest, now, is_page=True)
+                known.save()
+
+
+@contextmanager
+def _note_faults(feed: Feed, what: str) -> Iterator[None]:
+    """Log a fault of ours in what stands inside, which costs no other feed its turn."""
+    try:
+        yield
+    except (OperationalError, InterfaceError, OSError, Busy):
+        raise  # the database, room on the disk or the lease is gone: nothing that follows could be kept
+    except Exception:
+        log.exception("%s could not be taken in.", what)
+        feed.health = FeedHealth.objects.filter(feed=feed).first() or FeedHealth(feed=feed)
 
 
 def _record_fetch(feed: Feed, fetched: fetch.Fetched, digest: str, now: dt.datetime, *, is_page: bool = False) -> None:
@@ -269,22 +251,18 @@ def _read_previous(feed: Feed, digest: str) -> Mapping[str, str]:
     """Return digests of the items of the feed's last body, read by today's parser, by canonical address; the first counts."""
     fetched = RawFetch.objects.filter(feed=feed, sha256=digest, is_page=False).order_by("-id").first() if digest else None
     try:
-        entries = read(feed, raw_store.read(digest), fetched.content_type, fetched.url).entries if fetched else ()
+        entries = feed_entries.read(feed, raw_store.read(digest), fetched.content_type, fetched.url).entries if fetched else ()
     except (InvalidFeed, OSError):  # then stored digests decide alone
         return {}
-    return {url: entry.digest for entry in reversed(entries) if (url := canonical_address(entry.url))}
+    return {url: entry.digest for entry in reversed(entries) if (url := feed_entries.canonical_address(entry.url))}
 
 
 def _current_health(feed: Feed) -> FeedHealth:
     """Return the feed's health, started over if its address changed."""
     known: FeedHealth = getattr(feed, "health", None) or FeedHealth(feed=feed)
-    if known.address != address(feed):
-        health.start_over(known, address(feed))
+    if known.address != feed_entries.address(feed):
+        health.start_over(known, feed_entries.address(feed))
     return known
-
-
-def _load_health(feed: Feed) -> FeedHealth:
-    return FeedHealth.objects.filter(feed=feed).first() or FeedHealth(feed=feed)
 
 
 def _now() -> dt.datetime:

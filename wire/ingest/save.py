@@ -24,9 +24,6 @@ from wire.text.provenance import digest, story_content
 from wire.text.vocabulary import NEWER_RULES, Status
 
 CHUNK: Final = 500  # entries looked up at once; databases bound the parameters of a query
-STORY_FIELDS: Final = ("chatbotnews_id", "original_url", "publication", "guid", "image_url", "category", "published_at")
-
-
 Prepared = list[StoryDraft | Rejected]
 
 
@@ -119,36 +116,33 @@ class _Batch:
             raise Rejected("url_of_another_publication", f"{story.chatbotnews_id} has this address under another publisher.")
         # The document also shows the story under its first address, where its texts are read; or it shows the story a second time:
         # its first item counts, or two headlines would take turns for ever.
-        if draft.original_url != story.original_url and story.original_url in self._document_urls:
+        is_shown_elsewhere = draft.original_url != story.original_url and story.original_url in self._document_urls
+        if is_shown_elsewhere or (story.chatbotnews_id in self._seen and self._context.feed is not None):
             return Outcome.MERGED if is_alias else Outcome.REPEATED
-        was_seen = story.chatbotnews_id in self._seen
         self._seen.add(story.chatbotnews_id)
-        if was_seen and self._context.feed is not None:
-            return Outcome.MERGED if is_alias else Outcome.REPEATED
         if known.latest.status == Status.WITHDRAWN:
             return Outcome.DUPLICATE
-        changes = match.find_changes(draft, known, self._context)
-        is_ours = bool(changes) and not self._context.by_newer_rules and match.is_same_input(draft, known, self._context)
+        context = self._context
+        changes = match.find_changes(draft, known, context)
+        is_ours = bool(changes) and not context.by_newer_rules and match.is_same_input(draft, known, context)
         if is_ours and "published_at" in changes:  # the digest of an item does not cover its date
             is_ours, changes = False, {name: value for name, value in changes.items() if name in match.DATE}
-        if self._context.feed and story.feed_id != self._context.feed.pk and follows(draft, known, self._context):
-            story.feed = self._context.feed
+        if context.feed and story.feed_id != context.feed.pk and follows(draft, known, context):
+            story.feed = context.feed
             self._handed_on.append(story)
         if changes and self._must_keep_final_day(story):
             return Outcome.FINAL_DAY
         is_revised = bool(changes) and not is_ours
-        if is_revised and match.is_postponed(changes, known, self._context):
+        if is_revised and match.is_postponed(changes, known, context):
             return Outcome.POSTPONED
         if is_revised:
-            if self._context.by_newer_rules:
-                changes["reason"] = NEWER_RULES
-            self._add_revision(known, next_revision(story, known.latest, **changes))
+            reason = {"reason": NEWER_RULES} if context.by_newer_rules else {}
+            self._add_revision(known, next_revision(story, known.latest, **changes, **reason))
             self._revised.append(story)
-        if match.record_input(draft, known, self._context, is_revised=is_revised):
+        if match.record_input(draft, known, context, is_revised=is_revised):
             self._read_again[story.chatbotnews_id] = story
-        if is_revised:
-            return Outcome.REVISED
-        return Outcome.READ_DIFFERENTLY if is_ours else Outcome.MERGED if is_alias else Outcome.DUPLICATE
+        unchanged = Outcome.READ_DIFFERENTLY if is_ours else Outcome.MERGED if is_alias else Outcome.DUPLICATE
+        return Outcome.REVISED if is_revised else unchanged
 
     def _must_keep_final_day(self, story: Story) -> bool:
         """Return whether the story's day is final, and newer rules were not asked for on final days."""
@@ -174,10 +168,6 @@ class _Batch:
     def store(self) -> None:
         read_again = [story for story in self._read_again.values() if story.pk]
         Story.objects.bulk_create(self._new_stories)
-        inserted = Story.objects.filter(chatbotnews_id__in=[story.chatbotnews_id for story in self._new_stories])
-        keys = dict(inserted.values_list("chatbotnews_id", "pk"))
-        for story in self._new_stories:
-            story.pk = keys[story.chatbotnews_id]
         of_new: list[StoryRevision | StoryAlias] = [*self._new_revisions, *self._new_aliases]
         for row in of_new:
             row.story_id = row.story.pk
@@ -226,8 +216,9 @@ class _Batch:
         return next(same, None) or match.find_same_news(draft, namesakes)
 
     def _add_story(self, draft: StoryDraft) -> Outcome:
+        shared = ("chatbotnews_id", "original_url", "publication", "guid", "image_url", "category", "published_at")
         story = Story(
-            **{name: getattr(draft, name) for name in STORY_FIELDS},
+            **{name: getattr(draft, name) for name in shared},
             guid_feed=self._context.feed,
             feed=self._context.feed,
             inputs=first_input(FEED if self._context.feed else ARCHIVE, draft.digest),
@@ -244,9 +235,9 @@ class _Batch:
             original_publisher_tier=draft.publication.tier,
             **{name: getattr(draft, name) for name in SHARED_FIELDS},
         )
-        known = Known(story, [])
         if self._must_keep_final_day(story):
             return Outcome.FINAL_DAY
+        known = Known(story, [])
         self._new_stories.append(story)
         self._by_id[draft.chatbotnews_id], self._by_url[draft.original_url] = known, [known]
         self._add_revision(known, revision)

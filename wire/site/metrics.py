@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Final
 
 from django.conf import settings
 from django.db import Error
@@ -30,9 +29,6 @@ from wire.site.errors import missing
 
 log = logging.getLogger(__name__)
 
-FORMAT: Final = "text/plain; version=0.0.4; charset=utf-8"
-FEED_STATES: Final = ("answers", "silent", "fails", "off")
-
 
 @require_safe
 def metrics(request: HttpRequest) -> HttpResponse:
@@ -41,7 +37,8 @@ def metrics(request: HttpRequest) -> HttpResponse:
     if not settings.WIRE_METRICS_TOKEN or not hmac.compare_digest(token, f"Bearer {settings.WIRE_METRICS_TOKEN}".encode()):
         return missing(request)
     lines = [*_of_process(), *_of_wire(), *(line for plugin in list_plugins() for line in plugin.list_metrics())]
-    return HttpResponse("\n".join(lines) + "\n", content_type=FORMAT, headers={"Cache-Control": "no-store"})
+    form = "text/plain; version=0.0.4; charset=utf-8"
+    return HttpResponse("\n".join(lines) + "\n", content_type=form, headers={"Cache-Control": "no-store"})
 
 
 def _of_process() -> Iterator[str]:
@@ -88,7 +85,7 @@ def _list_wire_metrics() -> Iterator[str]:
     feeds = feeds_health().feeds
     states = Counter(map(_state, feeds))
     yield "# HELP wire_feeds The roster's feeds by state.\n# TYPE wire_feeds gauge"
-    yield from (f'wire_feeds{{state="{state}"}} {states[state]}' for state in FEED_STATES)
+    yield from (f'wire_feeds{{state="{state}"}} {states[state]}' for state in ("answers", "silent", "fails", "off"))
     tried = [feed.last_try_at.timestamp() for feed in feeds if feed.last_try_at]
     if tried:
         yield _gauge("wire_feed_last_try_timestamp_seconds", "Last fetch of any feed.", int(max(tried)))

@@ -23,17 +23,14 @@ register = template.Library()
 
 _WORDS: Final = re.compile(r"\s*\S+")
 _TABLE: Final = re.compile("<table>(.*?</thead>.*?)</table>", re.DOTALL)
-_TAGS: Final = {"delete": "<del>{}</del>", "insert": "<ins>{}</ins>"}
 MOST_WORDS: Final = 150
 
 
 @register.filter
 def when(moment: dt.datetime, day: dt.date | None = None) -> str:
-    """Write "14:05" for a moment of that UTC day, else "15 Oct 2026, 14:05 UTC". Midnight sharp gives the date alone: archives and
-    some feeds have no time, and no page is to invent one.
-    """
+    """Write "14:05" for a moment of that UTC day, else "15 Oct 2026, 14:05 UTC"."""
     utc = moment.astimezone(dt.UTC)
-    if utc.time() == dt.time():
+    if utc.time() == dt.time():  # archives and some feeds have no time, and no page is to invent one
         return "" if utc.date() == day else f"{utc:%-d %b %Y}"
     if day is None:
         return f"{utc:%-d %b %Y, %H:%M} UTC"
@@ -123,13 +120,8 @@ def diff(old: str, new: str) -> SafeString:
     one, two = _WORDS.findall(old), _WORDS.findall(new)
     if max(len(one), len(two)) > MOST_WORDS:  # comparing takes the product of both, and more where words repeat
         return format_html("<del>{}</del> <ins>{}</ins>", old, new)
-    pieces = []
+    pieces: list[tuple[str, str]] = []
     for kind, i, j, k, end in difflib.SequenceMatcher(None, one, two, autojunk=False).get_opcodes():
-        if kind == "equal":
-            pieces.append(format_html("{}", "".join(one[i:j])))
-            continue
-        if j > i:
-            pieces.append(format_html(_TAGS["delete"], "".join(one[i:j])))
-        if end > k:
-            pieces.append(format_html(_TAGS["insert"], "".join(two[k:end])))
-    return format_html_join("", "{}", ((piece,) for piece in pieces))
+        gone, come = "".join(one[i:j]), "".join(two[k:end])
+        pieces += [("{}", gone)] if kind == "equal" else [("<del>{}</del>", gone), ("<ins>{}</ins>", come)]
+    return format_html_join("", "{}", ((format_html(form, text),) for form, text in pieces if text))

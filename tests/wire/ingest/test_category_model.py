@@ -4,8 +4,7 @@ import json
 
 import pytest
 
-from wire.ingest.category_model import BIAS, MODEL_FILE, read_features, score_categories
-from wire.ingest.classify import Lexicon, Term
+from wire.ingest.classify import BIAS, MODEL_FILE, Lexicon, Term, read_features, score_categories
 from wire.ingest.lexicon import load_shipped
 from wire.text.vocabulary import Category
 

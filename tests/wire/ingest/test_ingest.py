@@ -121,7 +121,7 @@ def test_a_fault_of_our_own_in_one_feed_is_noted_and_costs_the_others_nothing(
             raise ZeroDivisionError
         return real(feed, *rest)
 
-    monkeypatch.setattr(collecting, "read", fails)
+    monkeypatch.setattr(feed_entries, "read", fails)
     done = run(bad, good)
     assert {report.feed.pk: report.code for report in done.reports} == {bad.pk: "internal_error", good.pk: ""}
     assert "ZeroDivisionError" in caplog.text

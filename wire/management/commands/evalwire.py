@@ -35,16 +35,10 @@ COLUMNS: Final = {
     "names": ("name", "expected"),
 }
 KINDS: Final = (*COLUMNS, "search")
-# Headlines that newsrooms and a maker's blog published, and such of months from which nothing was taken to tune anything: evaluated
-# beside the other categories.
-NEWSROOMS: Final = "newsrooms"
-LATER: Final = "later"
 ARCHIVE: Final = Path(settings.BASE_DIR).parent / "shared" / "data" / "archives" / "real-days-2025-05-to-2026-03.ndjson.gz"
 SUMMARIES: Final = "summaries"  # of any archive, which needs no labels
 ARTICLES: Final = "articles"  # of any site's pages, with what their text is
 ASKED: Final = "asked"  # of the wire that holds the stories
-
-
 FILE_HELP: Final = (
     "CSV; of searches JSON; of summaries an archive; of articles NDJSON (html, text and url of each page) or a directory of "
     "NAME.html, each with NAME.txt or an entry in ground-truth.json as scrapinghub/article-extraction-benchmark has them."
@@ -111,8 +105,9 @@ def _evaluate_file(what: str, file: Path, *, as_published: bool = False) -> Figu
         rows = _read_rows(file, COLUMNS[what])
         if what == "names":
             return evaluate.names(rows, _read_names())
-        is_category = what == "categories"
-        return evaluate.categories(rows, _read_lexicon()) if is_category else evaluate.events(rows, as_published=as_published)
+        if what == "categories":
+            return evaluate.categories(rows, _read_lexicon())
+        return evaluate.events(rows, as_published=as_published)
     try:
         if what == "search":
             return evaluate.searches(json.loads(file.read_text(encoding="utf-8-sig")))
@@ -154,7 +149,8 @@ def _evaluate_own(what: str) -> dict[str, Figures]:
             held_back = evaluate.with_texts(held_back, _read_entries(ARCHIVE), _list_makers())
         newsrooms = evaluate.categories(held_back, _read_lexicon()) | evaluate.agreement(rows)
         later = evaluate.categories(_read_rows(OWN / "later-headlines.csv", COLUMNS[what]), _read_lexicon())
-        return {what: alone, NEWSROOMS: newsrooms, LATER: later}
+        # Headlines that newsrooms and a maker's blog published, and such of months from which nothing was taken to tune anything.
+        return {what: alone, "newsrooms": newsrooms, "later": later}
     file = OWN / f"{what}.{'json' if what == 'search' else 'csv'}"
     figures = _evaluate_file(what, file)
     if what == "names":
@@ -171,12 +167,9 @@ def _evaluate_questions(file: Path) -> dict[str, Figures]:
 
     try:
         document = json.loads(file.read_text(encoding="utf-8-sig"))
-        today = dt.date.fromisoformat(document["today"])
-        halves = sorted({row["half"] for row in document["questions"]})
-        parts = {
-            half: {what: [row for row in document[what] if row["half"] == half] for what in ("questions", "queries")}
-            for half in halves
-        }
+        today, parts = dt.date.fromisoformat(document["today"]), {}
+        for half in sorted({row["half"] for row in document["questions"]}):
+            parts[half] = {what: [row for row in document[what] if row["half"] == half] for what in ("questions", "queries")}
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise CommandError(f"{file} cannot be read: {error!r}. docs/quality.md says what it holds.") from error
     return {f"{ASKED}, {half}": evaluate.score_questions(part, find) for half, part in parts.items()}

@@ -1,7 +1,7 @@
 import csv
 import gzip
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -27,17 +27,10 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("pairs", type=Path, metavar="PAIRS")
         parser.add_argument("stories", type=Path, metavar="STORIES", help=f"CSV, .gz too: {', '.join(COLUMNS)}.")
-        parser.add_argument(
-            "--headlines",
-            nargs="+",
-            type=Path,
-            default=[],
-            metavar="CSV",
-            help="Headlines alone (title, event; published_at) for wires of these.",
-        )
-        parser.add_argument(
-            "--storylines", type=Path, metavar="JSON", help="name, half, stories and undecided (ids) of each storyline."
-        )
+        alone = "Headlines alone (title, event; published_at) for wires of these."
+        parser.add_argument("--headlines", nargs="+", type=Path, default=[], metavar="CSV", help=alone)
+        of_storylines = "name, half, stories and undecided (ids) of each storyline."
+        parser.add_argument("--storylines", type=Path, metavar="JSON", help=of_storylines)
         parser.add_argument("--out", type=Path, default=WEIGHTS_FILE, help="Default: the file that the wire reads.")
         parser.add_argument("--dry-run", action="store_true", help="Print the figures alone.")
 
@@ -50,7 +43,7 @@ class Command(BaseCommand):
             )
         models, figures = pair_fit.fit_models(labelled), pair_fit.cross_validate(labelled)
         if options["headlines"]:
-            models |= pair_fit.fit_headlines([_read_headlines(file) for file in options["headlines"]])
+            models |= pair_fit.fit_headlines([_read_stories(file, ("title", "event"))[0] for file in options["headlines"]])
         if options["storylines"]:
             models |= pair_fit.fit_storylines(labelled, *_read_storylines(options["storylines"], places, "tune"))
             sagas = _read_storylines(options["storylines"], places, "report")
@@ -66,14 +59,6 @@ class Command(BaseCommand):
             self.stdout.write(f"Written: {options['out']}.")
 
 
-def _read_headlines(file: Path) -> LabelledStories:
-    rows = list(csv.DictReader(_read_text(file).splitlines(keepends=True)))
-    if not rows or not {"title", "event"} <= rows[0].keys():
-        raise CommandError(f"{file} lacks rows with the columns title and event.")
-    known = sorted(zip(rows, read_items(rows), strict=True), key=lambda pair: (pair[1].published_at, pair[1].chatbotnews_id))
-    return LabelledStories([item for _, item in known], [row["event"] for row, _ in known], {})
-
-
 def _read_storylines(file: Path, places: Mapping[str, int], half: str) -> tuple[list[set[int]], list[set[int]]]:
     """Return the places of the stories of each storyline in a half, and of those that were left open."""
     rows = [row for row in json.loads(_read_text(file)) if row["half"] == half]
@@ -84,12 +69,7 @@ def _read_storylines(file: Path, places: Mapping[str, int], half: str) -> tuple[
 
 def _read(pairs: Path, stories: Path) -> tuple[LabelledStories, dict[str, int]]:
     """Return the labelled stories, and the place of each by its id. Raises: CommandError."""
-    reader = csv.DictReader(_read_text(stories).splitlines(keepends=True))
-    if missing := [name for name in COLUMNS if name not in (reader.fieldnames or ())]:
-        raise CommandError(f"{stories} lacks the columns {', '.join(missing)}.")
-    rows = list(reader)
-    known = sorted(zip(rows, read_items(rows), strict=True), key=lambda pair: (pair[1].published_at, pair[1].chatbotnews_id))
-    places = {row["id"]: place for place, (row, _) in enumerate(known)}
+    labelled, places = _read_stories(stories, COLUMNS)
     labels = {}
     for number, line in enumerate(_read_text(pairs).splitlines(), start=1):
         if line and not line.startswith("#"):
@@ -100,7 +80,18 @@ def _read(pairs: Path, stories: Path) -> tuple[LabelledStories, dict[str, int]]:
                     labels[low, high] = PairLabel(label)
             except (ValueError, KeyError) as error:
                 raise CommandError(f"{pairs}, line {number}: two ids of {stories} and a label are needed, by tabs.") from error
-    return LabelledStories([item for _, item in known], [row["event"] for row, _ in known], labels), places
+    return labelled._replace(labels=labels), places
+
+
+def _read_stories(file: Path, columns: Sequence[str]) -> tuple[LabelledStories, dict[str, int]]:
+    """Return stories without labels, and the place of each that has an id. Raises: CommandError for a missing column."""
+    reader = csv.DictReader(_read_text(file).splitlines(keepends=True))
+    if missing := [name for name in columns if name not in (reader.fieldnames or ())]:
+        raise CommandError(f"{file} lacks the columns {', '.join(missing)}.")
+    rows = list(reader)
+    known = sorted(zip(rows, read_items(rows), strict=True), key=lambda pair: (pair[1].published_at, pair[1].chatbotnews_id))
+    places = {row.get("id", ""): place for place, (row, _) in enumerate(known)}
+    return LabelledStories([item for _, item in known], [row["event"] for row, _ in known], {}), places
 
 
 def _read_text(file: Path) -> str:

@@ -4,7 +4,7 @@ import resource
 import time
 from collections import Counter
 from collections.abc import Callable
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, Final
@@ -33,8 +33,6 @@ from wire.publishing.publish import publish_pending
 from wire.search.vectors import count_missing, fill
 
 SHOWN_PER_REASON: Final = 20
-# New objects until cycles are looked for. Nearly all of a load's hold no cycle, and at Python's 700 a tenth of its time goes there.
-COLLECTED_AFTER: Final = 50_000
 
 
 class Command(BaseCommand):
@@ -47,7 +45,8 @@ class Command(BaseCommand):
 
     def run_from_argv(self, argv: list[str]) -> None:
         command_runner.yield_to_readers()
-        gc.set_threshold(COLLECTED_AFTER)
+        # Nearly all objects of a load hold no cycle, and at Python's 700 a tenth of its time goes into looking for some.
+        gc.set_threshold(50_000)
         super().run_from_argv(argv)
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -130,7 +129,7 @@ class Command(BaseCommand):
         self.stdout.write(f"{seconds:.1f} s, {sum(total.values()) / max(seconds, 0.001):,.0f} records/s, peak memory {peak} MB.")
 
 
-class _Rejections:
+class _Rejections(AbstractContextManager["_Rejections"]):
     """Refusals, all to a file if one is wanted; the first of each reason by `write` at the end, also if the load breaks off."""
 
     def __init__(self, file: Path | None, write: Callable[[str], Any]) -> None:
@@ -140,9 +139,6 @@ class _Rejections:
         self._shown: dict[str, list[str]] = {}
         self._counts: Counter[str] = Counter()
         self._strangers: Counter[str] = Counter()
-
-    def __enter__(self) -> "_Rejections":
-        return self
 
     def __exit__(self, *_error: object) -> None:
         for code, shown in self._shown.items():

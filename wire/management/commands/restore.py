@@ -6,8 +6,7 @@ from django.db import DatabaseError
 
 from config.errors import WireError
 from wire.ops.archive.dump import Broken
-from wire.ops.backup.contents import count_systems
-from wire.ops.backup.manifest import DUMP
+from wire.ops.backup.contents import DUMP, count_systems
 from wire.ops.backup.restore import restore, verify
 from wire.publishing import story_json
 

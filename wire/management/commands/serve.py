@@ -43,11 +43,18 @@ class Command(BaseCommand):
         for number in ENDINGS:
             if signal.getsignal(number) is not signal.SIG_IGN:  # as nohup leaves the one of a terminal that closes
                 signal.signal(number, signal.default_int_handler)
-        _expect_no_loss()
+        if (why := missing()) and key_file().exists():  # the chain of a key without the days it signed would begin a second time
+            raise CommandError(
+                f"The database is gone: {why}, but the key that signed its days is. Nothing was changed. Restore a backup; "
+                "for a new wire that goes on with this key, run manage.py migrate first."
+            )
         call_command("migrate", verbosity=0)
         sample_env = None
         if not _has_content():
-            sample_env = _sample_environment()
+            env = {name: value for name, value in os.environ.items() if name not in OF_DATABASES}
+            live = Path(settings.WIRE_DATA_DIR)  # the sample lies beside the default one, or within one that an operator named
+            beside = live.parent if live == settings.DEFAULT_DATA_DIR else live
+            sample_env = env | {"WIRE_DATA_DIR": str(beside / "sample")}
             for command in ("migrate", "loadsample"):
                 _run_command(command, sample_env)
         self._open_the_desk(sample_env)
@@ -93,15 +100,6 @@ class Command(BaseCommand):
         return subprocess.Popen([sys.executable, "-m", "uvicorn", *UVICORN, *where], env={**MEMORY, **(sample_env or os.environ)})  # noqa: S603
 
 
-def _expect_no_loss() -> None:
-    """Raise CommandError for a key without the database whose days it signed: its chain would begin a second time."""
-    if (why := missing()) and key_file().exists():
-        raise CommandError(
-            f"The database is gone: {why}, but the key that signed its days is. Nothing was changed. Restore a backup; "
-            "for a new wire that goes on with this key, run manage.py migrate first."
-        )
-
-
 def _has_content() -> bool:
     """Return if anything was published or entered; an app says in `has_content` of its AppConfig if it holds such content."""
     try:
@@ -128,14 +126,6 @@ class _IngestProcess:
         period = f"{int(settings.WIRE_INGEST.total_seconds())}s"
         arguments = ["ingest", "--every", period, "--end-with", str(os.getpid())]
         self.process = subprocess.Popen([sys.executable, str(settings.BASE_DIR / "manage.py"), *arguments])  # noqa: S603
-
-
-def _sample_environment() -> dict[str, str]:
-    """Return the environment of a data directory of its own: beside the default one, or within one that an operator named."""
-    env = {name: value for name, value in os.environ.items() if name not in OF_DATABASES}
-    live = Path(settings.WIRE_DATA_DIR)
-    beside = live.parent if live == settings.DEFAULT_DATA_DIR else live
-    return env | {"WIRE_DATA_DIR": str(beside / "sample")}
 
 
 def _run_command(command: str, env: Mapping[str, str], standard_input: str = "") -> str:

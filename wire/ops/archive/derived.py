@@ -21,11 +21,8 @@ from wire.text.vocabulary import ChangeKind, Status
 
 # columns of a story, and the column of its published revision that each repeats
 REPEATED: Final = {"status": "status", "category": "category", "tier": "original_publisher_tier", "published_at": "published_at"}
-# more stories than ever have the same second and ids that begin alike
-CROWD: Final = 50
+CROWD: Final = 50  # more stories than ever have the same second and ids that begin alike
 BATCH: Final = 2_000
-_HASHES: Final = ("stories_root", "leaf", "root")
-_STORIES: Final = frozenset(kind for kind in ChangeKind if kind.startswith("story_"))
 
 
 def check_tables() -> None:
@@ -131,7 +128,7 @@ def _compare(entries: Iterator[LogEntry], leaves: Iterable[log.Leaf]) -> None:
         entry, size = next(entries, None), leaf.sequence
         if entry is None or entry.sequence != leaf.sequence:
             raise Broken(f"wire_logentry {leaf.sequence}: it is missing, though snapshot {leaf.sequence} was published.")
-        for name in _HASHES:
+        for name in ("stories_root", "leaf", "root"):
             if bytes(getattr(entry, name)) != getattr(leaf, name):
                 raise Broken(f"wire_logentry {entry.sequence}: {name} is not what the snapshots have.")
         for at, digest in leaf.nodes.items():
@@ -160,7 +157,7 @@ def check_changes() -> None:
         for expected, (number, kind, subject, revision, other) in enumerate(changes, start=1):
             if number != expected:
                 raise Broken(f"wire_change {expected}: it is missing.")
-            if kind in _STORIES or kind == ChangeKind.DAY_PUBLISHED:
+            if kind.startswith("story_") or kind == ChangeKind.DAY_PUBLISHED:
                 last_changes[subject] = (number, kind, revision, other)
             elif kind == ChangeKind.ROSTER_REPLACED:
                 roster = revision or 0

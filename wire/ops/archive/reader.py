@@ -30,8 +30,6 @@ MAX_FEED: Final = 32 << 20  # bytes of a feed file, unpacked: feeds are read who
 SUFFIXES: Final = (".ndjson", ".jsonl", ".json", ".xml", ".rss", ".atom", ".rdf")
 REQUIRED: Final = ("title", "url", "publisher", "published_at")
 FIELDS: Final = frozenset((*REQUIRED, "summary", "author", "guid", "credited_source", "language"))
-
-
 Numbered = tuple[int, Entry | Rejected]  # of a line (of NDJSON) or an item (of a feed); numbers count from 1
 BATCH: Final = 500
 

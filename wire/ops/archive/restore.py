@@ -22,19 +22,16 @@ from wire.publishing.transparency import log
 from wire.text.provenance import canonical
 
 T = TypeVar("T", bound=models.Model)
-RESTORED: Final = (Story, Event, EditorTake, Snapshot, SigningKey)
 
 
 def restore(records: Iterable[Record], on_progress: Callable[[int], None] = lambda _number: None) -> Counter[str]:
-    """Restore a dump into an empty wire, whole or not at all, or confirm that this wire already holds it; return the number of
-    records by kind. Raises: Broken for a record that is not as published; InvalidArgument.
-    """
+    """Restore a dump into an empty wire or confirm that it holds it; return counts by kind. Raises: Broken, InvalidArgument."""
     verifier = Verifier()
     number = 0
     try:
         with transaction.atomic():
             WireState.lock()
-            empty = not any(model._default_manager.exists() for model in RESTORED)
+            empty = not any(model._default_manager.exists() for model in (Story, Event, EditorTake, Snapshot, SigningKey))
             for kind, group in groupby(check_records(records, verifier), key=lambda record: str(record["kind"])):
                 while chunk := list(islice(group, CHUNK)):
                     if act := (_RESTORE if empty else _CONFIRM).get(kind):
@@ -116,16 +113,14 @@ def _build_story(record: Record, publications: dict[str, Publication]) -> Story:
 def _restore_pairs(chunk: list[Record]) -> None:
     names = {record[side] for record in chunk for side in ("story", "other")}
     keys = dict(Story.objects.filter(chatbotnews_id__in=names).values_list("chatbotnews_id", "pk"))
-    StoryPair.objects.bulk_create(
-        _row(StoryPair, r, PAIR_FIELDS, story_id=keys[r["story"]], other_id=keys[r["other"]]) for r in chunk
-    )
+    rows = [_row(StoryPair, r, PAIR_FIELDS, story_id=keys[r["story"]], other_id=keys[r["other"]]) for r in chunk]
+    StoryPair.objects.bulk_create(rows)
 
 
 def _restore_snapshots(chunk: list[Record]) -> None:
     # The columns that repeat the manifest were compared with it when the record was checked.
-    Snapshot.objects.bulk_create(
-        _row(Snapshot, record, SNAPSHOT_FIELDS, packed=zlib.compress(canonical(record["manifest"]))) for record in chunk
-    )
+    rows = [_row(Snapshot, r, SNAPSHOT_FIELDS, packed=zlib.compress(canonical(r["manifest"]))) for r in chunk]
+    Snapshot.objects.bulk_create(rows)
 
 
 def _confirm_stories(chunk: list[Record]) -> None:

@@ -25,8 +25,6 @@ from wire.text.plain_text import SHORT
 from wire.text.provenance import digest, story_content
 from wire.text.vocabulary import NEWER_RULES, Status, get_merged_into
 
-REVISION_TIMES: Final = ("published_at", "recorded_at")
-MANIFEST_COLUMNS: Final = ("wire_date", "revision", "previous_sha256", "roster_sha256")
 TEXTS: Final = ("headline", "summary_medium", "author")  # what a correction corrects
 MAX_RECORD: Final = 256 << 20  # bytes: a snapshot of a million stories
 
@@ -145,7 +143,7 @@ class Verifier:
         _expect(what, "revision", manifest["revision"], self._revision_of.get(day, 0) + 1)
         _expect(what, "previous_sha256", manifest["previous_sha256"], self.last_sha256)
         _expect(what, "wire_sha256", record["wire_sha256"], digest(manifest))
-        for name in MANIFEST_COLUMNS:
+        for name in ("wire_date", "revision", "previous_sha256", "roster_sha256"):
             _expect(what, f"the column {name}", record[name], manifest[name])
         _expect(what, "the column story_count", record["story_count"], len(manifest["stories"]))
         if manifest["roster_sha256"] not in {roster["fingerprint"] for roster in self._rosters}:
@@ -269,7 +267,7 @@ def dump_records(file: Path) -> Iterator[Record]:
 
 def read_revision(row: dict[str, Any]) -> StoryRevision:
     """Return an unsaved revision from its record."""
-    values = row | {name: dt.datetime.fromisoformat(row[name]) for name in REVISION_TIMES}
+    values = row | {name: dt.datetime.fromisoformat(row[name]) for name in ("published_at", "recorded_at")}
     if values["corrected_on"]:
         values["corrected_on"] = dt.date.fromisoformat(values["corrected_on"])
     return StoryRevision(**values)

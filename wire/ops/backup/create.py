@@ -16,15 +16,15 @@ from config.errors import InvalidArgument
 from wire import queries
 from wire.models import Snapshot
 from wire.ops.archive import dump
-from wire.ops.backup import manifest as layout
-from wire.ops.backup.contents import count_systems, list_keys, write_tables
-from wire.ops.backup.manifest import Manifest, describe_file, pack_manifest
+from wire.ops.backup import contents as layout
+from wire.ops.backup.contents import Manifest, count_systems, describe_file, list_keys, pack_manifest, write_tables
 from wire.text.provenance import timestamp
 
 
 def create_backup(target: Path) -> Manifest:
-    """Write every table as of one moment, and every key, to the new directory `target`; return its manifest. Until it is whole it
-    has a hidden name that ends in `.part`. Raises: InvalidArgument, Broken, OSError.
+    """Write every table as of one moment, and every key, to the new directory `target`; return its manifest.
+
+    Raises: InvalidArgument, Broken, OSError.
     """
     if os.path.lexists(target):
         raise InvalidArgument(f"{target} is there already.", "Name a new directory; a backup never replaces anything.")

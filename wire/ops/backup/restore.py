@@ -1,4 +1,4 @@
-"""Restoring a backup into an empty installation: everything is check_backup before any change, and nothing is replaced."""
+"""Restoring a backup into an empty installation: everything is checked before any change, and nothing is replaced."""
 
 import os
 import shutil
@@ -17,31 +17,25 @@ from wire.models import WireState
 from wire.ops.archive.dump import Broken
 from wire.ops.archive.restore import restore as restore_dump
 from wire.ops.archive.verify import Verifier, dump_records, verify_database
-from wire.ops.backup.contents import (
-    count_systems,
-    find_content,
-    keys_directory,
-    read_tables,
-    refuse_other_migrations,
-)
+from wire.ops.backup import contents
+from wire.ops.backup.contents import Damaged, Manifest
 from wire.ops.backup.create import sync
-from wire.ops.backup.manifest import COPY, DUMP, TABLES, Damaged, Manifest, check_backup, describe_file, key_files
 
 
 def restore(source: Path) -> Manifest:
     """Restore `source` into this installation's database and keys, and migrate; return its manifest, to `verify` then. Raises:
     Damaged, InvalidArgument and Busy before any change; Broken, OSError, WireError.
     """
-    manifest = check_backup(source)
+    manifest = contents.check_backup(source)
     connections.close_all()
     _refuse_other_keys(source, manifest)
-    if COPY in manifest["files"]:
+    if contents.COPY in manifest["files"]:
         _restore_database(source, manifest)
-    elif DUMP in manifest["files"]:
+    elif contents.DUMP in manifest["files"]:
         _refuse_unless_empty()
         _restore_keys(source, manifest)
         call_command("migrate", verbosity=0)
-        restore_dump(dump_records(source / DUMP))
+        restore_dump(dump_records(source / contents.DUMP))
     else:
         _restore_tables(source, manifest)
     return manifest
@@ -53,7 +47,7 @@ def _restore_database(source: Path, manifest: Manifest) -> None:
             "The backup is of SQLite, this installation uses Postgres. Nothing was changed.",
             "Restore it without DATABASE_URL, then move with dumpwire and loadwire.",
         )
-    database, copy = Path(str(connection.settings_dict["NAME"])), source / COPY
+    database, copy = Path(str(connection.settings_dict["NAME"])), source / contents.COPY
     with closing(sqlite3.connect(f"{copy.resolve().as_uri()}?mode=ro&immutable=1", uri=True)) as taken:
         found = taken.execute("PRAGMA quick_check(1)").fetchone()[0]
         applied = set(taken.execute("SELECT app, name FROM django_migrations").fetchall())
@@ -61,7 +55,7 @@ def _restore_database(source: Path, manifest: Manifest) -> None:
         raise Damaged(f"The database in the backup was damaged when it was taken: {found}.")
     _refuse_newer(applied)
     _refuse_unless_free(database)
-    draft = _copy_draft(copy, database, manifest["files"][COPY])
+    draft = _copy_draft(copy, database, manifest["files"][contents.COPY])
     _restore_keys(source, manifest)
     _replace_file(draft, database)
     try:
@@ -79,17 +73,17 @@ def _restore_tables(source: Path, manifest: Manifest) -> None:
         )
     migrations = {(app, name) for app, name in manifest["migrations"]}
     _refuse_newer(migrations)
-    refuse_other_migrations(migrations)
+    contents.refuse_other_migrations(migrations)
     _refuse_unless_empty()
     _restore_keys(source, manifest)
-    read_tables(source / TABLES, manifest["tables"], migrations)
+    contents.read_tables(source / contents.TABLES, manifest["tables"], migrations)
     WireState.raise_version()
 
 
 def verify(manifest: Manifest) -> Verifier:
     """Recompute everything, and compare the end of the chain and the rows of each system with the manifest. Raises: Broken."""
     result = verify_database()
-    found = count_systems()
+    found = contents.count_systems()
     for system, number in manifest.get("counts", {}).items():
         if found.get(system, 0) < number:  # migrating may add some, as the first release of an own corpus
             raise Broken(f"of {number:,} {system} in the backup {found.get(system, 0):,} came back.")
@@ -99,8 +93,8 @@ def verify(manifest: Manifest) -> Verifier:
 
 
 def _refuse_other_keys(source: Path, manifest: Manifest) -> None:
-    for name, stored in key_files(manifest).items():
-        key = keys_directory() / name
+    for name, stored in contents.key_files(manifest).items():
+        key = contents.keys_directory() / name
         if key.exists() and (not key.is_file() or key.read_bytes() != (source / stored).read_bytes()):
             raise InvalidArgument(
                 f"{key} holds another key than the backup. Nothing was changed.",
@@ -135,7 +129,7 @@ def _refuse_unless_free(database: Path) -> None:
 
 def _refuse_unless_empty() -> None:
     try:
-        table = find_content()
+        table = contents.find_content()
     except DatabaseError as error:
         raise _not_empty(f"The database cannot be read: {error}.") from error
     if table:
@@ -157,7 +151,7 @@ def _copy_draft(file: Path, beside: Path, written: dict[str, Any]) -> Path:
     draft = Path(name)
     try:
         shutil.copyfile(file, draft)
-        if describe_file(draft) != written:
+        if contents.describe_file(draft) != written:
             raise Damaged(f"{file.name} of the backup cannot be copied without a fault.")
         sync(draft)
     except BaseException:
@@ -168,8 +162,8 @@ def _copy_draft(file: Path, beside: Path, written: dict[str, Any]) -> Path:
 
 def _restore_keys(source: Path, manifest: Manifest) -> None:
     # Before the database: a wire without its key would make itself a new one, a key without its wire does nothing.
-    for name, stored in key_files(manifest).items():
-        key = keys_directory() / name
+    for name, stored in contents.key_files(manifest).items():
+        key = contents.keys_directory() / name
         if not key.exists():
             _replace_file(_copy_draft(source / stored, key, manifest["files"][stored]), key)
 

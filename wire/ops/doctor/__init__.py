@@ -7,7 +7,7 @@ from django.db import DatabaseError
 from django.utils import timezone
 
 from config.plugins import list_plugins
-from wire.ops.doctor import database, machine, news
+from wire.ops.doctor import checks
 from wire.ops.doctor.finding import Finding, Level, fail
 
 __all__ = ["Finding", "Level", "examine"]
@@ -16,19 +16,14 @@ __all__ = ["Finding", "Level", "examine"]
 def examine(now: dt.datetime | None = None) -> Iterator[Finding]:
     """Run every check in turn; without a database only those that need none."""
     now = now or timezone.now()
-    yield from machine.check_settings()
-    yield from machine.check_key_files()
-    yield machine.check_disk()
-    away = database.find_outage()
-    if away:
-        yield away
-        return
-    tables = list(database.check_migrations(now))
+    yield from (*checks.check_settings(), *checks.check_key_files(), checks.check_disk())
+    away = checks.find_outage()
+    tables = [away] if away else list(checks.check_migrations())
     yield from tables
     if any(finding.level is Level.FAIL for finding in tables):  # all other checks would only say the same
         return
     of_apps = [check for plugin in list_plugins() for check in plugin.checks.items()]
-    for name, check in (*database.CHECKS.items(), *news.CHECKS.items(), *of_apps):
+    for name, check in (*checks.CHECKS.items(), *of_apps):
         try:
             yield from check(now)
         except DatabaseError as error:

@@ -19,8 +19,8 @@ from pytest_django import DjangoDbBlocker
 from config.errors import InvalidArgument
 from tests.wire.archives import MANAGE, own_environment
 from tests.wire.installation import install, manage, python, running
+from wire.ops.backup.contents import MANIFEST, Damaged, check_backup, describe_file, pack_manifest
 from wire.ops.backup.create import create_backup
-from wire.ops.backup.manifest import MANIFEST, Damaged, check_backup, describe_file, pack_manifest
 from wire.ops.backup.restore import restore
 
 pytestmark = [

@@ -15,8 +15,8 @@ from tests.wire.archives import dump, empty_wire
 from wire.models import Snapshot
 from wire.ops.archive.dump import one_moment
 from wire.ops.backup import create as backup_take
+from wire.ops.backup.contents import Manifest, check_backup
 from wire.ops.backup.create import create_backup
-from wire.ops.backup.manifest import Manifest, check_backup
 from wire.ops.backup.restore import restore, verify
 from wire.publishing import signing
 

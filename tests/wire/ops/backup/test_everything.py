@@ -17,8 +17,7 @@ from pytest_django import DjangoDbBlocker
 
 from tests.wire.archives import MANAGE, own_environment
 from tests.wire.ops.backup import systems
-from wire.ops.backup.contents import COUNTED, KEYS_LEFT_OUT
-from wire.ops.backup.manifest import MANIFEST, check_backup, describe_file, pack_manifest
+from wire.ops.backup.contents import COUNTED, KEYS_LEFT_OUT, MANIFEST, check_backup, describe_file, pack_manifest
 
 pytestmark = [
     pytest.mark.slow,

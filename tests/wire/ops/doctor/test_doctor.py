@@ -30,7 +30,7 @@ from wire.corpora.timeline import omitted_names
 from wire.corpora.timeline.corpus_config import LeftOutName
 from wire.corpora.timeline.load import load
 from wire.models import SearchDocument, Snapshot, StoryJson, StoryRevision, WireState
-from wire.ops.doctor import Finding, Level, examine, machine
+from wire.ops.doctor import Finding, Level, checks, examine
 from wire.publishing import signing
 
 pytestmark = pytest.mark.django_db
@@ -294,9 +294,9 @@ def test_room_on_the_disk_is_compared_with_the_database(
 ) -> None:
     (tmp_path / "database").touch()
     os.truncate(tmp_path / "database", 10**9)  # sparse
-    monkeypatch.setattr("wire.ops.doctor.machine.database_files", lambda: [tmp_path / "database"])
+    monkeypatch.setattr("wire.ops.doctor.checks.database_files", lambda: [tmp_path / "database"])
     monkeypatch.setattr("shutil.disk_usage", lambda _path: SimpleNamespace(free=free))
-    assert machine.check_disk().level == level
+    assert checks.check_disk().level == level
 
 
 @sqlite_only

@@ -16,7 +16,7 @@ from tests.wire.archives import line, loadwire, ndjson
 from wire import queries
 from wire.ingest import corrections
 from wire.models import Snapshot, StoryVector
-from wire.ops.doctor import database
+from wire.ops.doctor import checks
 from wire.schemas.params import Group
 from wire.search import nearest, ranking
 from wire.search import vectors as store
@@ -44,7 +44,7 @@ class Colours:
 @pytest.fixture
 def colours(monkeypatch: pytest.MonkeyPatch) -> Iterator[Colours]:
     model = Colours()
-    for module in (store, database, nearest):
+    for module in (store, checks, nearest):
         monkeypatch.setattr(module, "embedder", lambda: model)
     for kept in (store.embed_question, nearest._story_vectors):
         kept.cache_clear()
@@ -211,18 +211,18 @@ def test_without_a_model_searches_go_by_words_and_nothing_is_made(
     assert search_wire("why do robots run away").stories[0].headline == "Quince robots swim"
     call_command("fillvectors")
     assert "There is no model" in capsys.readouterr().out
-    assert "by words alone" in str(next(iter(database.check_vectors(NOW))))
+    assert "by words alone" in str(next(iter(checks.check_vectors(NOW))))
     store.embedder.cache_clear()
 
 
 def test_the_doctor_tells_of_stories_without_vectors_when_they_are_many(colours: Colours, monkeypatch: pytest.MonkeyPatch) -> None:
     publish(entry(), entry())
     StoryVector.objects.all().delete()
-    assert f"0 of 2 stories have theirs, made by {colours.name}" in str(next(iter(database.check_vectors(NOW))))
-    monkeypatch.setattr(database, "SOON", 1)
-    assert "2 of 2 stories have none" in str(next(iter(database.check_vectors(NOW))))
+    assert f"0 of 2 stories have theirs, made by {colours.name}" in str(next(iter(checks.check_vectors(NOW))))
+    monkeypatch.setattr(checks, "SOON", 1)
+    assert "2 of 2 stories have none" in str(next(iter(checks.check_vectors(NOW))))
     store.fill()
-    assert f"2 of 2 stories have theirs, made by {colours.name}" in str(next(iter(database.check_vectors(NOW))))
+    assert f"2 of 2 stories have theirs, made by {colours.name}" in str(next(iter(checks.check_vectors(NOW))))
 
 
 def test_the_model_that_ships_tells_like_from_unlike(settings: Settings) -> None:
