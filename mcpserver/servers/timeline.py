@@ -165,7 +165,7 @@ TOOLS: Final = _BOX.tools
 
 def list_lanes() -> dict[str, Any]:
     """Return by corpus how its two lanes are called, and in which each layer lies."""
-    corpora = {slug: corpus for slug, corpus in list_members().items() if not isinstance(corpus, NotFound)}
+    corpora = {slug: corpus for slug, corpus in queries.list_members().items() if not isinstance(corpus, NotFound)}
     return {slug: {"lanes": corpus.lanes, "layers": corpus.vocabularies.lanes()} for slug, corpus in corpora.items()}
 
 
