@@ -92,7 +92,7 @@ def list_events(
         wire_date=published[-1],
         is_stale=days is None and is_stale(find_snapshot(published[-1]), now),
         story_url=f"{settings.WIRE_SITE_URL}/story/{{lead}}",
-        events=[_to_brief(event) for _, event in left[:limit]],
+        events=[to_brief(event) for _, event in left[:limit]],
         next_cursor=encode(name, *left[limit - 1][0]) if len(left) > limit else None,
         total=len(events),
         est_tokens=0,
@@ -219,7 +219,7 @@ def _page_events(
     return EventList([event for event, _ in found[:limit]], following, *total)
 
 
-def _to_brief(event: EventView) -> EventBrief:
+def to_brief(event: EventView) -> EventBrief:
     return EventBrief(
         event_id=event.event_id,
         lead=None if event.lead.chatbotnews_id == event.event_id else event.lead.chatbotnews_id,
