@@ -68,7 +68,8 @@ def count_days(stories: Mapping[dt.date, int], first: dt.date | None, last: dt.d
     ]
     total = sum(day.stories for day in days)
     peak = max(days, key=lambda day: (day.stories, day.date), default=None)
-    return ActivityOut(days=days, total=total, mean=round(total / max(length, 1), 1), peak=peak if total else None)
+    mean = round(total / max(length, 1), 1)
+    return ActivityOut(days=days, total=total, mean=mean, peak=peak if total else None, first_reports=None)
 
 
 def count_first_reports(publication: Publication) -> FirstReports:

@@ -7,7 +7,8 @@ from typing import Annotated, Final
 from ninja import Schema
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
-from wire.schemas.story import EventBrief, StoryId
+from wire.schemas.params import StoryId
+from wire.schemas.story import EventBrief
 
 _WEEK: Final = re.compile(r"([0-9]{4})-W([0-9]{2})")
 
