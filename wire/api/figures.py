@@ -42,6 +42,6 @@ def latest_week(request: HttpRequest) -> HttpResponse:
     return answer(queries.get_week(), BRIEFLY)
 
 
-@route(router, "/weeks/{week}.json", figures.WeekOut, "One week, by its storylines and events", 404, 422)
+@route(router, "/weeks/{week}.json", figures.WeekOut, "One week, by its storylines and events", 404, 422, 503)
 def week(request: HttpRequest, week: Annotated[figures.IsoWeek, Path(description="An ISO week such as 2026-W21.")]) -> HttpResponse:
     return answer(queries.get_week(week), BRIEFLY)

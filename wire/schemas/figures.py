@@ -17,7 +17,9 @@ def read_week(value: object) -> dt.date:
     """Parse an ISO week such as 2026-W21 into its Monday. Raises: ValueError."""
     if isinstance(value, str) and (found := _WEEK.fullmatch(value)):
         try:
-            return dt.date.fromisocalendar(int(found[1]), int(found[2]), 1)
+            monday = dt.date.fromisocalendar(int(found[1]), int(found[2]), 1)
+            if monday.year < dt.MAXYEAR:  # a week later the calendar ends
+                return monday
         except ValueError:
             pass
     raise ValueError("not an ISO 8601 week such as 2026-W21")

@@ -165,7 +165,7 @@ def test_a_week_has_its_events_days_and_neighbours(client: Client, event: list[S
 
 
 @pytest.mark.usefixtures("event")
-@pytest.mark.parametrize("week", ["2026-W04", "2025-W53", "2026-W60", "2026-03", "x"])
+@pytest.mark.parametrize("week", ["2026-W04", "2025-W53", "2026-W60", "9999-W52", "0000-W01", "2026-03", "x"])
 def test_a_week_without_news_or_that_is_none_is_not_found(client: Client, week: str) -> None:
     assert client.get(f"/week/{week}").status_code == 404
     assert client.get(f"/api/weeks/{week}.json").status_code == (404 if week == "2026-W04" else 422)

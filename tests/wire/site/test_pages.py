@@ -292,3 +292,4 @@ def test_a_first_page_of_four_hundred_stories_is_light(client: Client) -> None:
     publish(*(entry(title=f"Marmot number {n}", summary=f"Marmot {n} learned a trick. " * 12) for n in range(400)))
     answer = client.get("/day/2026-01-15")
     assert len(gzip.compress(answer.content)) < 40_000
+    assert len(answer.content) < 120_000
