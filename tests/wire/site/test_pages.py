@@ -220,6 +220,7 @@ def test_what_is_not_there_is_a_404_page(client: Client) -> None:
 
 def test_pages_of_an_empty_wire_are_pages_and_say_so(client: Client) -> None:
     for address in (
+        "/new",
         "/archive",
         "/topics",
         "/search?query=x",
@@ -230,11 +231,13 @@ def test_pages_of_an_empty_wire_are_pages_and_say_so(client: Client) -> None:
         "/sources",
     ):
         assert page(client, address).text
-    for address in ("/", "/provenance"):
+    for address in ("/", "/week", "/provenance"):
         assert "Nothing is published yet" in page(client, address).text
 
 
 FIXED = (
+    "/week",
+    "/new",
     "/day/2026-01-15",
     "/topic/funding",
     "/source/techcrunch",
