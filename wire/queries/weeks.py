@@ -84,14 +84,16 @@ def list_weeks() -> list[str]:
 
 
 def _list_storylines(ranked: Sequence[EventView]) -> list[tuple[WeekStoryline, list[EventView]]]:
-    """Return the storylines with several events, one of these at least, by the place of their first event."""
+    """Return the storylines with several events, one of them of several reports, by the place of their best event."""
     ids = [event.event_id for event in ranked]
     storyline_of = dict(Event.objects.filter(pk__in=ids).exclude(storyline=None).values_list("event_id", "storyline_id"))
     chapters = Story.objects.live().filter(event__storyline__in=set(storyline_of.values())).order_by()
-    totals = dict(chapters.values_list("event__storyline").annotate(Count("event", distinct=True)))
+    reports = list(chapters.values_list("event__storyline", "event").annotate(Count("pk")))
+    shared = {storyline for storyline, _, number in reports if number > 1}  # others are linked nowhere, nor in a sitemap
+    totals = Counter(storyline for storyline, _, _ in reports if storyline in shared)
     members: dict[str, list[EventView]] = defaultdict(list)
     for event in ranked:
-        if totals.get(storyline_of.get(event.event_id, ""), 0) > 1:
+        if totals[storyline_of.get(event.event_id, "")] > 1:
             members[storyline_of[event.event_id]].append(event)
     found = []
     for storyline_id, events in list(members.items())[:STORYLINES]:
