@@ -21,6 +21,7 @@ from config.http.responses import error_answer
 from config.plugins import list_plugins
 from config.server_names import TITLE
 from sources.api import router as sources_router
+from wire.api.figures import router as figures_router
 from wire.api.proofs import router as trust_router
 from wire.api.rest import router as wire_router
 from wire.text.untrusted_text import refuse_unknown
@@ -77,6 +78,7 @@ api = WireAPI(
     servers=[{"url": settings.WIRE_SITE_URL}],
 )
 api.add_router("", wire_router, tags=["wire"])
+api.add_router("", figures_router, tags=["wire"])
 api.add_router("", trust_router, tags=["proofs"])
 api.add_router("", sources_router, tags=["roster"])
 for _plugin in list_plugins():

@@ -9,6 +9,10 @@ THEMES: Final[tuple[Literal["light", "dark"], ...]] = ("light", "dark")
 PAGES: Final = {
     "home": "/",
     "day": "/day/{day}",
+    "day by category": "/day/{day}?category=launches",
+    "new": "/new",
+    "week": "/week",
+    "methodology": "/methodology",
     "story": "/story/{story}",
     "corrected story": "/story/{corrected}",
     "withdrawn story": "/story/{withdrawn}",

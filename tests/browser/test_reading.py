@@ -13,7 +13,9 @@ from tests.browser.watched import Watched
 
 pytestmark = pytest.mark.browser
 
-HEADLINES: Final = "main :is(#lead, .stories :is(h2, h3)) a"
+HEADLINES: Final = "main :is(#lead, .stories article :is(h2, h3)) a"
+OF_THE_WIRE: Final = "main :is(.lead .kicker, .row) a:is([href^='/story/'], [href^='/event/'])"
+"""Of each event of a list the link to the wire's own page."""
 
 
 def test_it_finds_a_story_from_the_masthead(open_page: Open) -> None:
@@ -25,7 +27,7 @@ def test_it_finds_a_story_from_the_masthead(open_page: Open) -> None:
     result = page.locator(HEADLINES).first
     headline = result.inner_text()
     assert "oon" in headline
-    result.click()
+    page.get_by_role("link", name="Cite it").first.click()
     page.wait_for_url("**/story/cbn-*")
     assert page.locator("h1").inner_text() == headline
 
@@ -110,14 +112,44 @@ def verified(shown: Watched) -> list[str]:
 
 def test_a_long_day_is_told_page_by_page_and_nothing_twice(long_wire: Wire, open_page: Open) -> None:
     page = open_page(f"/day/{LONG_DAY}", of=long_wire).page
-    found = page.locator(HEADLINES).evaluate_all("links => links.map(link => link.pathname)")
+    found = page.locator(OF_THE_WIRE).evaluate_all("links => links.map(link => link.pathname)")
     while (onwards := page.get_by_role("link", name="Next page")).count():
         onwards.click()
         page.wait_for_load_state()
-        found += page.locator(HEADLINES).evaluate_all("links => links.map(link => link.pathname)")
+        found += page.locator(OF_THE_WIRE).evaluate_all("links => links.map(link => link.pathname)")
     events, cursor = list[dict[str, str]](), ""
     while cursor is not None:
         told = long_wire.json(f"/api/events.json?date={LONG_DAY}&limit=100{cursor}")
         events, cursor = events + told["events"], told["next_cursor"] and f"&cursor={told['next_cursor']}"
     assert len(events) == told["total"] > 300
-    assert sorted(found) == sorted(f"/story/{event.get('lead', event['event_id'])}" for event in events)
+    ids = {f"/story/{event.get('lead', event['event_id'])}": event["event_id"] for event in events}
+    ids |= {f"/event/{event['event_id']}": event["event_id"] for event in events}
+    assert sorted(ids[link] for link in found) == sorted(event["event_id"] for event in events)
+
+
+@pytest.mark.parametrize(("width", "height", "least"), [(1440, 900, 15), (390, 844, 6)])
+def test_the_first_screen_of_a_day_has_many_events(width: int, height: int, least: int, long_wire: Wire, open_page: Open) -> None:
+    page = open_page("/", of=long_wire, width=width).page
+    page.set_viewport_size({"width": width, "height": height})
+    bottoms = page.locator("main :is(.lead, .row)").evaluate_all("rows => rows.map(row => row.getBoundingClientRect().bottom)")
+    assert sum(bottom <= height for bottom in bottoms) >= least
+
+
+def test_what_is_new_since_the_last_visit_is_remembered_in_the_browser_alone(open_page: Open) -> None:
+    shown = open_page("/new")
+    page = shown.page
+    assert "remembered in this browser alone" in page.locator("#visit").inner_text()
+    rows = page.locator(".row")
+    assert (rows.count() > 10, page.locator(".is-new").count()) == (True, 0)
+    earlier = "row => Number(row.dataset.at) - 1"
+    moments = sorted({int(moment) for moment in rows.evaluate_all(f"rows => rows.map({earlier})")})
+    visit = json.dumps({"on": 0, "newest": moments[-1], "before": 0})
+    page.evaluate("visit => localStorage.setItem('wire-visit', visit)", visit)
+    page.reload()
+    new = rows.locator("xpath=self::*[contains(@class, 'is-new')]").count()
+    assert new == rows.evaluate_all(f"rows => rows.filter(row => Number(row.dataset.at) > {moments[-1]}).length") > 0
+    assert "came since your last visit" in page.locator("#visit").inner_text()
+    assert shown.shifts() < 0.001
+    page.reload()  # the same visit still
+    assert page.locator(".is-new").count() == new
+    assert (page.context.cookies(), shown.elsewhere) == ([], [])

@@ -50,7 +50,12 @@ def test_without_javascript_one_turns_pages_and_goes_back_by_the_archive(long_wi
     page.wait_for_url("**page=2")
     assert page.locator(HEADLINES).count() > 30
 
-    page.locator("section.category h2 a").first.click()
+    page.get_by_role("navigation", name="Categories").get_by_role("link", name="Launches").click()
+    page.wait_for_url("**category=launches")
+    assert page.locator(HEADLINES).count() > 30
+
+    page.get_by_role("link", name="Topics").click()
+    page.locator('main h3 a[href="/category/launches"]').click()
     page.wait_for_url("**/category/*")
     before = page.locator(HEADLINES).first.inner_text()
     page.get_by_role("link", name="Older events").click()

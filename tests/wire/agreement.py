@@ -85,7 +85,8 @@ def _event_page(client: Client, event_id: str, stories: Sequence[Served], weighe
     silent = page.partition("<h3>Nothing received</h3>")[2].partition("</section>")[0]
     if re.findall(r'<a href="/source/[^"]+">([^<]+)', silent) != told["not_received"]:
         yield f"{event_id}: its page and its JSON differ about who sent nothing: {told['not_received']}"
-    if (shown := set(re.findall(r'<h3 dir="auto"><a href="/story/([^"]+)', page))) != weighed.keys():
+    reports = page.partition('<h2 id="reports">')[2].partition("</section>")[0]
+    if (shown := set(re.findall(r'<a href="/story/([^"]+)', reports))) != weighed.keys():
         yield f"{event_id}: its page shows {sorted(shown)}, its stories are {sorted(weighed)}"
     facts = re.search(r"(\d+) reports? by (\d+) of 24 publications", page)
     expected = (len(stories), len({story["original_publisher"] for story in stories}))
@@ -119,7 +120,7 @@ def _words(client: Client, address: str, event_id: str) -> str | None:
 def _story_page(client: Client, story_id: str, siblings: Sequence[str], found: Consensus) -> Iterator[str]:
     page = client.get(f"/story/{story_id}").content.decode()
     section = page.partition('<h2 id="others">')[2].partition("</section>")[0]
-    if (shown := re.findall(r'<li><a href="/story/([^"]+)', section)) != siblings:
+    if (shown := re.findall(r'<a href="/story/([^"]+)', section)) != siblings:
         yield f"{story_id}: its page names {shown}, the event has {siblings}"
     score = re.search(r"</meter> ([\d.]+)\.", section)
     if (float(score[1]) if score else 0.0) != found.score:

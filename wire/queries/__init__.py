@@ -2,6 +2,7 @@
 import wire.search, wire.publishing (nothing that publishes), wire.models and below.
 """
 
+from wire.queries.activity import count_days, get_activity, list_arrivals
 from wire.queries.as_of import (
     get_category_as_of,
     get_day_as_of,
@@ -16,6 +17,7 @@ from wire.queries.changes import get_changes, last_number
 from wire.queries.claim_corroboration import corroborate
 from wire.queries.coverage import compare_coverage, get_consensus
 from wire.queries.documents import STORY, fetch_document, list_kinds, search_documents
+from wire.queries.event_coverage import get_coverage, measure_coverage
 from wire.queries.events import EventList, category_events, days_down_from, list_day_events, list_events, topic_events, view_event
 from wire.queries.exports import describe_day_file, get_day_ndjson, get_list, get_ninjs_event, get_ninjs_story
 from wire.queries.limits import check_limits
@@ -67,3 +69,4 @@ from wire.queries.stories import (
 )
 from wire.queries.storylines import find_neighbours, get_event, get_storyline, list_possibly_same, view_storyline
 from wire.queries.verification import verify_citation
+from wire.queries.weeks import get_week, list_weeks, view_week

@@ -93,18 +93,7 @@ def list_events(
         wire_date=published[-1],
         is_stale=days is None and is_stale(find_snapshot(published[-1]), now),
         story_url=f"{settings.WIRE_SITE_URL}/story/{{lead}}",
-        events=[
-            build_from(
-                EventBrief,
-                event.lead,
-                event_id=event.event_id,
-                lead=None if event.lead.chatbotnews_id == event.event_id else event.lead.chatbotnews_id,
-                publisher=event.lead.original_publisher,
-                tier=event.lead.original_publisher_tier,
-                agreement=event.agreement,
-            )
-            for _, event in left[:limit]
-        ],
+        events=[to_brief(event) for _, event in left[:limit]],
         next_cursor=encode(name, *left[limit - 1][0]) if len(left) > limit else None,
         total=len(events),
         est_tokens=0,
@@ -229,6 +218,18 @@ def _page_events(
             break
     following = encode(name, place_of(found[limit - 1][1])) if len(found) > limit else None
     return EventList([event for event, _ in found[:limit]], following, *total)
+
+
+def to_brief(event: EventView) -> EventBrief:
+    return build_from(
+        EventBrief,
+        event.lead,
+        event_id=event.event_id,
+        lead=None if event.lead.chatbotnews_id == event.event_id else event.lead.chatbotnews_id,
+        publisher=event.lead.original_publisher,
+        tier=event.lead.original_publisher_tier,
+        agreement=event.agreement,
+    )
 
 
 def list_trending_events(

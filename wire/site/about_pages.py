@@ -51,6 +51,8 @@ def source(request: HttpRequest, slug: str) -> HttpResponse:
         "source": (found := queries.get_source(slug)),
         "tier": Tier(found.tier),
         "list": queries.list_source_stories(slug, PER_LIST, request.GET.get("cursor")),
+        "activity": queries.get_activity(source=slug),
+        "activity_address": f"/api/activity.json?source={slug}",
         "feed": f"source-{slug}",
         "name": found.name,
     }

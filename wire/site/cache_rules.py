@@ -7,8 +7,10 @@ from typing import Final
 _PAGES: Final = [
     (re.compile(pattern), frozenset(parameters))
     for pattern, *parameters in (
-        ("/", "page"),
-        ("/day/[^/]+", "page"),
+        ("/", "page", "category"),
+        ("/day/[^/]+", "page", "category"),
+        ("/new",),
+        ("/week(/[^/]+)?",),
         ("/(story|event|storyline|editor-take)/[^/]+",),
         ("/(category|topic)/[^/]+", "cursor"),
         ("/search", "query", "category", "topic", "source", "tier", "since", "until", "sort", "group", "cursor"),

@@ -4,7 +4,7 @@ import calendar
 from collections import Counter
 from collections.abc import Callable
 from functools import wraps
-from itertools import groupby, pairwise
+from itertools import pairwise
 from typing import Any, Final, TypeVar
 
 from django.core.paginator import Paginator
@@ -17,20 +17,22 @@ from citations.format.bylines import parse_authors
 from config.errors import InvalidArgument, NotFound, NothingPublished
 from config.http.responses import BRIEFLY, SHARED
 from config.plugins import get_story_extras
-from sources import queries as sources_queries
-from sources.vocabulary import Tier
 from wire import queries
 from wire.publishing import editors_take, event_view
+from wire.schemas.figures import ActivityOut, read_week, write_week
 from wire.schemas.params import read_date
 from wire.schemas.stories_answer import StoriesAnswer
 from wire.schemas.story import DayOut
 from wire.site import metadata
+from wire.site.day_shape import describe_day
 from wire.site.errors import missing
 from wire.templatetags.wire_site import html
 from wire.text.vocabulary import Category, Status, Topic
 
 PER_PAGE: Final = 60
 PER_LIST: Final = 30
+PER_NEW: Final = 80
+USUAL_DAYS: Final = 28  # of which the mean is a usual day
 
 T = TypeVar("T")
 View = Callable[..., HttpResponse]
@@ -85,6 +87,8 @@ def story(request: HttpRequest, story_id: str) -> HttpResponse:
     found = queries.get_story(story_id)
     history = queries.story_history(story_id)
     coverage = queries.get_consensus(story_id=story_id) if found.status != Status.WITHDRAWN else None
+    event = queries.view_event(found.event_id) if coverage else None
+    addresses = {report.story.chatbotnews_id: report.story.original_url for report in event.reports} if event else {}
     context = {
         "story": found,
         "standing": queries.get_standing_story(story_id) if found.merged_into else None,
@@ -93,7 +97,8 @@ def story(request: HttpRequest, story_id: str) -> HttpResponse:
         "changes": list(pairwise(history)),
         "first": history[-1],
         "coverage": coverage,
-        "event": queries.view_event(found.event_id) if coverage else None,
+        "event": event,
+        "siblings": [(one, addresses.get(one.chatbotnews_id, "")) for one in coverage.sibling_details] if coverage else (),
         "graph": metadata.graph([metadata.article(found)] if found.status != Status.WITHDRAWN else []),
     }
     return page(request, "story.html", context)
@@ -106,15 +111,13 @@ def event(request: HttpRequest, event_id: str) -> HttpResponse:
         return HttpResponseRedirect(reverse("event", args=[found.event_id]), headers={"Cache-Control": BRIEFLY})  # events may part
     stories = [report.story for report in found.reports]
     compared = [report.story for report in found.reports if report.independent]  # one a publication
-    publications = {story.original_publisher for story in stories}
-    not_received = queries.list_not_received([story.published_at for story in stories])
-    others = [source.name for source in sources_queries.list_sources().sources if source.name not in publications]
+    coverage = queries.measure_coverage(found)
     context = {
         "event": found,
-        "publications": len(publications),
-        "tiers": [(tier, sum(story.original_publisher_tier == tier for story in stories)) for tier in Tier],
-        "missing": [name for name in others if name not in not_received],
-        "not_received": [name for name in others if name in not_received],
+        "publications": len({story.original_publisher for story in stories}),
+        "coverage": coverage,
+        "missing": [name for tier in coverage.tiers for name in tier.silent],
+        "not_received": [name for tier in coverage.tiers for name in tier.not_received],
         "compared": [(one, event_view.figures(f"{one.headline}. {one.summary_medium}")) for one in compared],
         "headlines": [story.headline for story in compared],
         "neighbours": queries.find_neighbours(found.event_id),
@@ -132,10 +135,23 @@ def storyline(request: HttpRequest, event_id: str) -> HttpResponse:
 
 
 @public
+def week(request: HttpRequest, week: str | None = None) -> HttpResponse:
+    """Show a week (default: the latest) by its storylines and events."""
+    return page(request, "week.html", queries.view_week(read(read_week, week) if week else None)._asdict())
+
+
+@public
+def new(request: HttpRequest) -> HttpResponse:
+    """Show the stories that came last. Which of them are new to a reader only the reader's browser knows."""
+    return page(request, "new.html", {"list": queries.list_arrivals(PER_NEW)})
+
+
+@public
 def category(request: HttpRequest, category: str) -> HttpResponse:
     found = read(Category, category)
     listed = queries.category_events(found, PER_LIST, request.GET.get("cursor"))
-    return page(request, "list.html", {"name": found.label, "kind": "Category", "list": listed, "feed": f"category-{found}"})
+    context = {"name": found.label, "kind": "Category", "list": listed, "feed": f"category-{found}"}
+    return page(request, "list.html", context | _describe_trend(queries.get_activity(category=found), f"category={found}"))
 
 
 @public
@@ -144,7 +160,7 @@ def topic(request: HttpRequest, topic: str) -> HttpResponse:
     listed = queries.topic_events(found, PER_LIST, request.GET.get("cursor"))
     says = queries.get_topic_coverage(found, None, 1).summary
     context = {"name": found.label, "kind": "Topic", "list": listed, "says": says, "feed": f"topic-{found}"}
-    return page(request, "list.html", context)
+    return page(request, "list.html", context | _describe_trend(queries.get_activity(topic=found), f"topic={found}"))
 
 
 @public
@@ -162,8 +178,14 @@ def archive(request: HttpRequest) -> HttpResponse:
     for first in sorted({day.replace(day=1) for day in days}, reverse=True):
         weeks = calendar.Calendar().monthdatescalendar(first.year, first.month)
         counts = [[(day, days.get(day) if day.month == first.month else None) for day in week] for week in weeks]
-        months.append({"first": first, "weeks": counts})
-    return page(request, "archive.html", {"year": year, "years": years, "months": months, "total": sum(days.values())})
+        names = [
+            write_week(week[0]) if any(number is not None for _, number in week_counts) else ""
+            for week, week_counts in zip(weeks, counts, strict=True)
+        ]
+        months.append({"first": first, "weeks": list(zip(names, counts, strict=True))})
+    activity = queries.count_days(days, min(days, default=None), max(days, default=None))
+    context = {"year": year, "years": years, "months": months, "total": sum(days.values()), "activity": activity}
+    return page(request, "archive.html", context)
 
 
 @public
@@ -178,25 +200,33 @@ def corrections(request: HttpRequest) -> HttpResponse:
     return page(request, "corrections.html", {"corrections": cards, "more": more})
 
 
+def _describe_trend(activity: ActivityOut, parameters: str) -> dict[str, Any]:
+    return {"activity": activity, "activity_address": f"/api/activity.json?{parameters}"}
+
+
 def _show_day(request: HttpRequest, found: StoriesAnswer[DayOut], caching: str) -> HttpResponse:
-    """Show a day's events by category, and below a short day those of the days before."""
+    """Show a day's events, most widely reported first, of all categories or one; below a short day those of the days before."""
+    chosen = read(Category, request.GET["category"]) if request.GET.get("category") else None
     (day, today), *earlier = queries.days_down_from(found.wire_date)
-    lead = event_view.leading(today, day)
-    events = [event for category in Category for event in today if event.lead.category == category and event is not lead]
+    lead = event_view.leading(today, day) if chosen is None else None
+    events = [event for event in today if event is not lead and chosen in (None, event.lead.category)]
     pages = Paginator(events, PER_PAGE).get_page(request.GET.get("page"))
     totals = Counter(event.lead.category for event in today)
+    publications = {one.original_publisher for one in found.stories}
+    activity = queries.get_activity(days=USUAL_DAYS, until=found.wire_date)
     context = {
         "day": found,
         "pages": pages,
-        "sections": [(name, list(group)) for name, group in groupby(pages.object_list, lambda event: event.lead.category)],
+        "chosen": chosen,
         "totals": [(category, totals[category]) for category in Category],
+        "events": len(today),
         "lead": lead if pages.number == 1 else None,
-        "earlier": earlier if pages.number == pages.paginator.num_pages else (),
+        "earlier": earlier if pages.number == pages.paginator.num_pages and chosen is None else (),
         "take_html": html(editors_take.opening(found.editor_take)),
         "near": queries.list_neighbours(found.wire_date),
         "withdrawn": queries.withdrawn_on(found.wire_date),
-        "stories": len(found.story_json),
-        "events": len(today),
-        "publications": len({one.original_publisher for one in found.stories}),
+        "shape": describe_day(today, found.wire_date, len(found.story_json), len(publications), activity.mean),
+        "activity": activity,
+        "week": write_week(found.wire_date),
     }
     return page(request, "day.html", context, caching)

@@ -23,6 +23,8 @@ from wire.text.vocabulary import Category, Topic
 DEFAULTS: Final = {("sort", Sort.RELEVANCE), ("group", Group.EVENT)}
 FILTERS: Final = ("source", "tier", "category", "topic", "since", "until")  # as a sentence names them
 
+NEAREST: Final = 3  # stories that an empty answer offers
+
 Params = dict[str, str]  # the form's values by field; "" where nothing was chosen
 
 
@@ -82,11 +84,17 @@ def _build_results(form: SearchForm, params: Params, cursor: str | None) -> dict
         "until": f"before {_write(form.until)}" if form.until else "",
     }
     filters = [{"text": texts[name], "without": _address(params, **{name: ""})} for name in FILTERS if params[name]]
+    words = [term.written for term in parsed[0].terms if term.written] if parsed else []
+    nearest = [] if found.total else _find_nearest(form)
     newest = Sort.NEWEST if form.sort == Sort.RELEVANCE else Sort.RELEVANCE
     return {
         "found": found,
         "hits": [{"story": story, "summary": _choose_summary(story, question)} for story in found.stories],
         "question": question,
+        "understood": words,
+        "topics_named": [topic for topic in Topic if topic.label.casefold() in words],
+        "nearest": nearest or ([] if found.total else queries.list_stories(NEAREST).stories),
+        "is_nearest_by_words": bool(nearest),
         "quoted": form.query if '"' in form.query else f"“{form.query}”",
         "filters": filters,
         "is_newest_first": form.sort == Sort.NEWEST or not form.query,
@@ -98,6 +106,11 @@ def _build_results(form: SearchForm, params: Params, cursor: str | None) -> dict
         # A feed of a search knows no filters.
         "query_string": f"?query={quote(form.query, safe='')}" if form.query and not filters else None,
     }
+
+
+def _find_nearest(form: SearchForm) -> list[StoryOut]:
+    """Return the best stories for the words of a search without its filters."""
+    return queries.search_wire(form.query, limit=NEAREST).stories if form.query else []
 
 
 def _find_others(query: str) -> dict[str, Any]:

@@ -23,7 +23,20 @@ from wire.text.vocabulary import Category, Topic
 
 PER_SITEMAP: Final = 10_000
 STATIC_PAGES: Final = (
-    *("/", "/archive", "/topics", "/search", "/sources", "/freshness", "/provenance", "/verify", "/usage", "/corrections"),
+    *(
+        "/",
+        "/new",
+        "/week",
+        "/archive",
+        "/topics",
+        "/search",
+        "/sources",
+        "/freshness",
+        "/provenance",
+        "/verify",
+        "/usage",
+        "/corrections",
+    ),
     *("/for-agents.html", "/mcp-spec", "/about", "/methodology", "/privacy", "/terms"),
 )
 
@@ -40,6 +53,7 @@ def sitemap_pages(request: HttpRequest) -> HttpResponse:
     lists = [f"/category/{category}" for category in Category] + [f"/topic/{topic}" for topic in Topic]
     lists += [f"/source/{slug}" for slug in sources_queries.slugs_by_name().values()]
     days = [f"/{kind}/{day}" for day in queries.published_dates() for kind in ("day", "editor-take", "provenance")]
+    days += [f"/week/{week}" for week in queries.list_weeks()]
     days += [f"/archive/{day}.ndjson" for day in queries.published_dates()]
     return xml(request, "sitemap.xml", {"pages": [(path, None) for path in (*STATIC_PAGES, *lists, *days)]})
 

@@ -1,1 +1,1 @@
-"""Template filters of the site and the desk. May import wire.schemas.story and wire.text."""
+"""Template filters of the site and the desk. May import wire.queries and what queries return."""

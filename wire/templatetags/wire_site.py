@@ -13,6 +13,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from markdown_it import MarkdownIt
 
+from wire.publishing.event_view import EventView
 from wire.queries import EventList
 from wire.schemas.story import StoriesOut
 from wire.text import highlighting
@@ -39,10 +40,35 @@ def when(moment: dt.datetime, day: dt.date | None = None) -> str:
 
 @register.simple_tag(takes_context=True)
 def clock(context: Context, moment: dt.datetime, before: str = "") -> SafeString:
-    """Write a <time> as `when` does, on the pages of a day (`on`) for that day; with `before` in front unless it is empty."""
+    """Write a <time> as `when` does, on the pages of a day (`on`) for that day, with the exact one as its title; with `before` in
+    front unless it is empty.
+    """
     text = when(moment, context.get("on"))
     utc = moment.astimezone(dt.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    return format_html('{}<time datetime="{}">{}</time>', before, utc, text) if text else SafeString()
+    return format_html('{}<time datetime="{}" title="{}">{}</time>', before, utc, when(moment), text) if text else SafeString()
+
+
+@register.simple_tag
+def wire_page(event: EventView) -> SafeString:
+    """Write how widely an event is reported, as a link to its page; of a lone story to the story's."""
+    if event.others:
+        return format_html('<a href="/event/{}">{}</a>', event.event_id, event.agreement)
+    return format_html('<a href="/story/{}">{}</a>', event.lead.chatbotnews_id, event.agreement)
+
+
+@register.simple_tag
+def also(event: EventView, most: int = 3) -> SafeString:
+    """Write the other publications that report an event, each as a link to its article, oldest first; nothing for a lone story."""
+    articles: dict[str, str] = {}
+    for story in event.others:
+        if story.original_publisher != event.lead.original_publisher:
+            articles.setdefault(story.original_publisher, story.original_url)
+    if not articles:
+        return SafeString()
+    shown = [(address, name) for name, address in list(articles.items())[:most]]
+    links = format_html_join(", ", '<a href="{}" rel="noopener external">{}</a>', shown)
+    more = f" and {len(articles) - most} more" if len(articles) > most else ""
+    return format_html('<span class="also"> · also {}{}</span>', links, more)
 
 
 @register.simple_tag

@@ -37,8 +37,7 @@ def event() -> list[Story]:
 @pytest.mark.usefixtures("event")
 def test_the_lead_is_the_event_that_most_publications_bear_out(client: Client) -> None:
     text = " ".join(page(client, "/day/2026-01-15").text.split())
-    assert f"two independent sources {NEWS} TechCrunch Tier 2 · 08:00" in text
-    assert f"Reuters 10:00: {OTHER}" in text
+    assert f"two independent sources {NEWS} TechCrunch Tier 2 · also Reuters · 08:00" in text
     assert "1 event in 2 stories from 2 of 24 publications" in text
 
 
@@ -47,13 +46,13 @@ def test_copies_of_one_text_count_as_one_source(client: Client) -> None:
     publish(*copied)
     text = " ".join(page(client, "/day/2026-01-15").text.split())
     assert "one source" in text
-    assert "the same headline" in text
+    assert "also Reuters" in text
     publish(entry(title=OTHER, publisher="Wired", url="https://wired.com/q"))
     found = story_of(copied[0])
     assert "3 reports by 3 of 24 publications" in page(client, f"/event/{found.event_id}").text
     for address in ("/day/2026-01-15", f"/category/{found.category}"):
         listed = " ".join(page(client, address).text.split())
-        listed = listed.partition("What the words mean One source")[0].lower()
+        listed = listed.lower()
         assert listed.count("two independent sources") == 1, "the event once, whoever reports it"
 
 
@@ -221,6 +220,7 @@ def test_what_is_not_there_is_a_404_page(client: Client) -> None:
 
 def test_pages_of_an_empty_wire_are_pages_and_say_so(client: Client) -> None:
     for address in (
+        "/new",
         "/archive",
         "/topics",
         "/search?query=x",
@@ -231,11 +231,13 @@ def test_pages_of_an_empty_wire_are_pages_and_say_so(client: Client) -> None:
         "/sources",
     ):
         assert page(client, address).text
-    for address in ("/", "/provenance"):
+    for address in ("/", "/week", "/provenance"):
         assert "Nothing is published yet" in page(client, address).text
 
 
 FIXED = (
+    "/week",
+    "/new",
     "/day/2026-01-15",
     "/topic/funding",
     "/source/techcrunch",
@@ -293,3 +295,4 @@ def test_a_first_page_of_four_hundred_stories_is_light(client: Client) -> None:
     publish(*(entry(title=f"Marmot number {n}", summary=f"Marmot {n} learned a trick. " * 12) for n in range(400)))
     answer = client.get("/day/2026-01-15")
     assert len(gzip.compress(answer.content)) < 40_000
+    assert len(answer.content) < 120_000

@@ -117,13 +117,15 @@ def test_what_a_publisher_wrote_is_text_and_never_markup(client: Client) -> None
     told = client.get("/api/today.json").json()["stories"]
     assert len(told) == len(HOSTILE)
     shown = {f"/story/{story['chatbotnews_id']}": [story["headline"]] for story in told}
-    shown |= {"/": [story["headline"] for story in told], "/editor-take/2026-01-15": []}
+    leads = [event["headline"] for event in client.get("/api/events.json?limit=100").json()["events"]]
+    shown |= {f"/event/{story['event_id']}": [story["headline"]] for story in told}
+    shown |= {"/": leads, "/editor-take/2026-01-15": []}
     for address, texts in shown.items():
         found = page(client, address)
         assert [text for text in texts if text not in found.text] == [], address
         assert {"script", "img", "b", "iframe"}.isdisjoint(found.tags)
         assert not [name for name, _ in found.attributes if name.startswith("on")]
-        own = ("/", "#", "http://localhost:8000/", "https://techcrunch.com/", "https://creativecommons.org/")
+        own = ("/", "#", "?", "http://localhost:8000/", "https://techcrunch.com/", "https://creativecommons.org/")
         assert all(link.startswith(own) for link in found.links)
 
 

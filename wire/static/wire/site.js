@@ -1,4 +1,4 @@
-// Copy buttons, and the proof of a day in the browser. Everything else on the site works without this file.
+// Copy buttons, times, what is new, and the proof of a day in the browser. Everything else on the site works without this file.
 "use strict";
 
 for (const button of document.querySelectorAll("button[data-copy]")) {
@@ -14,6 +14,42 @@ for (const button of document.querySelectorAll("button[data-copy]")) {
     }
     setTimeout(() => { button.textContent = label; }, 2000);
   });
+}
+
+// Times: the exact one, in the reader's own zone, as the title; the latest of them as "3 hours ago".
+const relative = new Intl.RelativeTimeFormat("en", { numeric: "always" });
+for (const time of document.querySelectorAll("time[datetime][title]")) {
+  const at = new Date(time.dateTime);
+  const minutes = Math.round((Date.now() - at) / 60_000);
+  if (time.dateTime.endsWith("T00:00:00Z") || Number.isNaN(minutes)) continue; // a date without a time
+  time.title = `${time.title} (${at.toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" })} your time)`;
+  if (minutes < 1 || minutes >= 36 * 60) continue;
+  time.textContent = minutes < 60 ? relative.format(-minutes, "minute") : relative.format(-Math.round(minutes / 60), "hour");
+}
+
+// /new: what came since the last visit. It is remembered here alone; a page loaded again within half an hour is the same visit.
+const arrivals = document.getElementById("arrivals");
+if (arrivals) {
+  const rows = [...arrivals.querySelectorAll("[data-at]")];
+  const newest = Math.max(0, ...rows.map((row) => Number(row.dataset.at)));
+  let visit = null;
+  try {
+    visit = JSON.parse(localStorage.getItem("wire-visit"));
+    const isSame = visit && Date.now() - visit.on < 30 * 60_000;
+    const before = isSame ? visit.before : visit?.newest;
+    localStorage.setItem("wire-visit", JSON.stringify({ on: Date.now(), newest, before: before ?? newest }));
+    visit = visit ? { before, on: isSame ? null : visit.on } : null;
+  } catch {
+    visit = null; // no storage: the page stays the newest list
+  }
+  if (visit) {
+    const since = rows.filter((row) => Number(row.dataset.at) > visit.before);
+    for (const row of since) row.classList.add("is-new");
+    const many = since.length === rows.length && rows.length > 0 ? `All ${rows.length} or more` : since.length || "No";
+    const when = visit.on ? ` on ${new Date(visit.on).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" })}` : "";
+    document.getElementById("visit").textContent =
+      `${many} ${since.length === 1 ? "story" : "stories"} came since your last visit${when}. Only this browser remembers it.`;
+  }
 }
 
 // RFC 8785: keys sorted by UTF-16 code units, numbers and strings as JSON.stringify writes them.

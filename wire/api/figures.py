@@ -1,0 +1,47 @@
+"""REST of figures that pages draw: parse, call one query, render."""
+
+from typing import Annotated
+
+from django.http import HttpRequest, HttpResponse
+from ninja import Path, Query, Router
+
+from config.http.responses import BRIEFLY, answer
+from wire import queries
+from wire.api import route
+from wire.api.rest import Trimmed
+from wire.queries import activity as activity_queries
+from wire.schemas import figures
+from wire.schemas.params import AnyCategory, AnyTopic
+
+router = Router(by_alias=True)
+
+
+@route(router, "/activity.json", figures.ActivityOut, "Stories a day of all, a topic, a category or a source", 404, 422)
+def activity(
+    request: HttpRequest,
+    topic: AnyTopic | None = None,
+    category: AnyCategory | None = None,
+    source: Annotated[str | None, Query(max_length=100, description="The slug of a publication: /api/sources.json.")] = None,
+    days: Annotated[
+        int, Query(ge=1, le=activity_queries.MOST_DAYS, description="So many, the last the latest published one.")
+    ] = activity_queries.DAYS,
+) -> HttpResponse:
+    return answer(queries.get_activity(topic, category, source, days), BRIEFLY)
+
+
+@route(router, "/events/{event_id}/coverage.json", figures.CoverageOut, "Who of the roster reported an event, by tier", 404, 422)
+def coverage(
+    request: HttpRequest,
+    event_id: Annotated[str, Path(max_length=100, description="An event_id, or the id of any story of it."), Trimmed],
+) -> HttpResponse:
+    return answer(queries.get_coverage(event_id), BRIEFLY)
+
+
+@route(router, "/weeks/latest.json", figures.WeekOut, "The latest week, by its storylines and events", 503)
+def latest_week(request: HttpRequest) -> HttpResponse:
+    return answer(queries.get_week(), BRIEFLY)
+
+
+@route(router, "/weeks/{week}.json", figures.WeekOut, "One week, by its storylines and events", 404, 422, 503)
+def week(request: HttpRequest, week: Annotated[figures.IsoWeek, Path(description="An ISO week such as 2026-W21.")]) -> HttpResponse:
+    return answer(queries.get_week(week), BRIEFLY)

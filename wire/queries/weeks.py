@@ -1,0 +1,109 @@
+"""A week by its storylines and events."""
+
+import datetime as dt
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from django.conf import settings
+from django.db.models import Count, Max, Min
+
+from config.errors import NotFound
+from wire.models import Event, Snapshot, Story
+from wire.publishing import event_view
+from wire.publishing.event_view import EventView
+from wire.queries.events import events_by_id, to_brief
+from wire.queries.snapshots import latest_snapshot, published_dates
+from wire.schemas.figures import WeekDay, WeekOut, WeekStoryline, write_week
+
+EVENTS: Final = 25
+STORYLINES: Final = 10
+A_DAY: Final = dt.timedelta(days=1)
+A_WEEK: Final = dt.timedelta(weeks=1)
+
+
+class WeekView(NamedTuple):
+    """A week with its events as pages show them; storylines by their events of the week, oldest first."""
+
+    week: WeekOut
+    events: Sequence[EventView]
+    storylines: Sequence[tuple[WeekStoryline, Sequence[EventView]]]
+
+
+def get_week(monday: dt.date | None = None) -> WeekOut:
+    """Return the week of this Monday (default: that of the latest published day). Raises: NotFound, NothingPublished."""
+    return view_week(monday).week
+
+
+def view_week(monday: dt.date | None = None) -> WeekView:
+    """Return all of `get_week`, with events as pages show them. Raises: NotFound, NothingPublished."""
+    newest = latest_snapshot().wire_date
+    first = monday or newest - newest.weekday() * A_DAY
+    last = first + A_WEEK - A_DAY
+    counts = dict(
+        Story.objects.live()
+        .filter(wire_date__gte=first, wire_date__lte=last)
+        .order_by()
+        .values_list("wire_date")
+        .annotate(Count("pk"))
+    )
+    days = [first + number * A_DAY for number in range(7)]
+    if not Snapshot.objects.days().filter(wire_date__gte=first, wire_date__lte=last).exists():
+        raise NotFound(f"Nothing was published in {write_week(first)}.", f"The newest week is {write_week(newest)}.")
+    ids = set(Story.objects.live().filter(wire_date__gte=first, wire_date__lte=last).values_list("event_id", flat=True))
+    views = events_by_id(ids)
+    of_day = Counter[dt.date]()
+    places = {}
+    for event in views.values():
+        told_on = {report.story.published_at.astimezone(dt.UTC).date() for report in event.reports}.intersection(days)
+        of_day.update(told_on)
+        places[event.event_id] = min((event_view.rank(event, day) for day in told_on), default=event_view.rank(event, first))
+    ranked = sorted(views.values(), key=lambda event: places[event.event_id])
+    storylines = _list_storylines(ranked)
+    ends = Snapshot.objects.days()
+    before = ends.filter(wire_date__lt=first).aggregate(day=Max("wire_date"))["day"]
+    after = ends.filter(wire_date__gt=last).aggregate(day=Min("wire_date"))["day"]
+    week = WeekOut(
+        week=write_week(first),
+        first=first,
+        last=last,
+        stories=sum(counts.values()),
+        total=len(ranked),
+        days=[WeekDay(date=day, stories=counts.get(day, 0), events=of_day[day]) for day in days],
+        storylines=[storyline for storyline, _ in storylines],
+        events=[to_brief(event) for event in ranked[:EVENTS]],
+        earlier=write_week(before) if before else None,
+        later=write_week(after) if after else None,
+    )
+    return WeekView(week, ranked[:EVENTS], storylines)
+
+
+def list_weeks() -> list[str]:
+    """Return the weeks in which a day was published, newest first."""
+    return list(dict.fromkeys(write_week(dt.date.fromisoformat(day)) for day in published_dates()))
+
+
+def _list_storylines(ranked: Sequence[EventView]) -> list[tuple[WeekStoryline, list[EventView]]]:
+    """Return the storylines with several events, one of them of several reports, by the place of their best event."""
+    ids = [event.event_id for event in ranked]
+    storyline_of = dict(Event.objects.filter(pk__in=ids).exclude(storyline=None).values_list("event_id", "storyline_id"))
+    chapters = Story.objects.live().filter(event__storyline__in=set(storyline_of.values())).order_by()
+    reports = list(chapters.values_list("event__storyline", "event").annotate(Count("pk")))
+    shared = {storyline for storyline, _, number in reports if number > 1}  # others are linked nowhere, nor in a sitemap
+    totals = Counter(storyline for storyline, _, _ in reports if storyline in shared)
+    members: dict[str, list[EventView]] = defaultdict(list)
+    for event in ranked:
+        if totals[storyline_of.get(event.event_id, "")] > 1:
+            members[storyline_of[event.event_id]].append(event)
+    found = []
+    for storyline_id, events in list(members.items())[:STORYLINES]:
+        events.sort(key=lambda event: (event.first.published_at, event.event_id))
+        storyline = WeekStoryline(
+            storyline_id=storyline_id,
+            permalink=f"{settings.WIRE_SITE_URL}/storyline/{storyline_id}",
+            headline=events[-1].lead.headline,
+            events=[event.event_id for event in events],
+            total=totals[storyline_id],
+        )
+        found.append((storyline, events))
+    return found

@@ -1,0 +1,110 @@
+"""Figures that pages draw: stories a day, coverage by tier, first reports, a week."""
+
+import datetime as dt
+import re
+from typing import Annotated, Final
+
+from ninja import Schema
+from pydantic import BeforeValidator, Field, WithJsonSchema
+
+from wire.schemas.params import StoryId
+from wire.schemas.story import EventBrief
+
+_WEEK: Final = re.compile(r"([0-9]{4})-W([0-9]{2})")
+
+
+def read_week(value: object) -> dt.date:
+    """Parse an ISO week such as 2026-W21 into its Monday. Raises: ValueError."""
+    if isinstance(value, str) and (found := _WEEK.fullmatch(value)):
+        try:
+            monday = dt.date.fromisocalendar(int(found[1]), int(found[2]), 1)
+            if monday.year < dt.MAXYEAR:  # a week later the calendar ends
+                return monday
+        except ValueError:
+            pass
+    raise ValueError("not an ISO 8601 week such as 2026-W21")
+
+
+def write_week(day: dt.date) -> str:
+    year, week, _ = day.isocalendar()
+    return f"{year:04}-W{week:02}"
+
+
+IsoWeek = Annotated[
+    dt.date,
+    BeforeValidator(read_week),
+    WithJsonSchema({"type": "string", "pattern": "^[0-9]{4}-W[0-9]{2}$", "examples": ["2026-W21"]}),
+]
+
+
+class DayCount(Schema):
+    date: dt.date
+    stories: int
+
+
+class FirstReports(Schema):
+    """How often a publication was the first of several, over the events of its newest 200 stories."""
+
+    events: int = Field(description="Events that an independent source reports too, every report with a time of day.")
+    first: int = Field(description="Of these, how many this publication reported first.")
+
+
+class ActivityOut(Schema):
+    """Stories a day, up to the latest published day. Days without a story count as 0."""
+
+    days: list[DayCount] = Field(description="Oldest first.")
+    total: int
+    mean: float = Field(description="Stories a day, one decimal.")
+    peak: DayCount | None = Field(description="The day with most stories, the newest of several; null where there is none.")
+    first_reports: FirstReports | None = Field(None, description="Of a source.")
+
+
+class TierCoverage(Schema):
+    """The publications of one tier, by what each did about an event."""
+
+    tier: int
+    tier_label: str
+    reported: list[str] = Field(description="Counted as independent sources.")
+    not_counted: list[str] = Field(description="Reported it with a copy, or with other than news.")
+    silent: list[str] = Field(description="Delivered stories in those days, none about it.")
+    not_received: list[str] = Field(description="No story of those days came, on anything.")
+
+
+class CoverageOut(Schema):
+    """Who of the roster reported an event, by tier."""
+
+    event_id: StoryId
+    permalink: str
+    cross_source_count: int
+    tiers: list[TierCoverage]
+
+
+class WeekDay(Schema):
+    date: dt.date
+    stories: int
+    events: int = Field(description="Events with a report of that day.")
+
+
+class WeekStoryline(Schema):
+    """A storyline that went on in a week."""
+
+    storyline_id: StoryId
+    permalink: str
+    headline: str = Field(description="The newest event's of that week.")
+    events: list[StoryId] = Field(description="Of that week, oldest first.")
+    total: int = Field(description="Events of the whole storyline.")
+
+
+class WeekOut(Schema):
+    """A week, Monday to Sunday (UTC), by its storylines and events."""
+
+    week: str
+    first: dt.date
+    last: dt.date
+    stories: int
+    total: int = Field(description="All events of the week.")
+    days: list[WeekDay]
+    storylines: list[WeekStoryline] = Field(description="The most widely reported first.")
+    events: list[EventBrief] = Field(description="The most widely reported of the week, by the place each has on its best day.")
+    earlier: str | None = Field(description="The published week before.")
+    later: str | None

@@ -1,0 +1,41 @@
+"""The shape of a day in two sentences: how many events, how widely reported, what goes on, what is named most. Pure."""
+
+import datetime as dt
+from collections import Counter
+from collections.abc import Sequence
+from typing import Final
+
+from sources.vocabulary import ROSTER_SIZE
+from wire.publishing.event_view import WIDELY, EventView
+from wire.text.vocabulary import Topic
+
+BUSY, QUIET = 1.3, 0.7  # times the usual number of stories
+NAMED: Final = 3  # events from which on a topic is worth a word
+
+
+def describe_day(events: Sequence[EventView], day: dt.date, stories: int, publications: int, usual: float) -> str:
+    """Return the sentences; `usual`: stories of a mean day of the weeks before."""
+    found = [
+        f"{_count(len(events), 'event')} in {_count(stories, 'story', 'stories')} from {publications} of {ROSTER_SIZE} publications"
+    ]
+    if usual >= 1 and stories >= BUSY * usual:
+        found.append(f", more than on a usual day ({usual:.0f} stories)")
+    elif usual >= 1 and stories <= QUIET * usual:
+        found.append(f", fewer than on a usual day ({usual:.0f} stories)")
+    widely = sum(event.newsrooms >= WIDELY for event in events)
+    going_on = sum(event.first.published_at.astimezone(dt.UTC).date() < day for event in events)
+    facts = [f"{widely} widely reported" if widely else "", f"{going_on} going on from the days before" if going_on else ""]
+    topic, number = max(Counter(topic for event in events for topic in event.lead.topics).items(), key=_rank, default=(None, 0))
+    if topic and number >= NAMED:
+        facts.append(f"most about {Topic(topic).label} ({number})")
+    if facts := [fact for fact in facts if fact]:
+        found.append(f": {', '.join(facts)}")
+    return f"{''.join(found)}."
+
+
+def _count(number: int, one: str, several: str = "") -> str:
+    return f"{number} {one if number == 1 else several or f'{one}s'}"
+
+
+def _rank(counted: tuple[str, int]) -> tuple[int, str]:
+    return counted[1], counted[0]
