@@ -5,6 +5,7 @@ import re
 import pytest
 from django.test import Client
 
+from config.http.responses import BRIEFLY
 from wire.site import cache_rules, docs_pages
 
 pytestmark = pytest.mark.django_db
@@ -71,7 +72,7 @@ def test_a_link_to_a_file_that_is_not_installed_is_left_out() -> None:
 
 def test_documents_are_cached_and_in_the_sitemap(client: Client) -> None:
     assert cache_rules.parameters_of("/docs/how-to/deploy") == frozenset()
-    assert client.get("/docs/rest")["Cache-Control"] == docs_pages.BRIEFLY
+    assert client.get("/docs/rest")["Cache-Control"] == BRIEFLY
     pages = client.get("/sitemap-pages.xml").content.decode()
     assert all(f"<loc>http://localhost:8000{address}</loc>" in pages for address in docs_pages.list_addresses())
     assert 'href="/docs/"' in read_page(client, "/about")

@@ -46,20 +46,22 @@ class Command(BaseCommand):
         _expect_no_loss()
         call_command("migrate", verbosity=0)
         sample_env = _prepare_sample() if _is_sample_wanted(is_served=True) else None
+        account = _open_the_desk(sample_env)
         server = self._start(sample_env)
         feeding = _IngestProcess()
         try:
-            self._announce(server, sample_env)
+            self._announce(server, sample_env, account)
             while server.poll() is None:
                 feeding.keep_up()
                 time.sleep(LOOK_AGAIN)
                 if (wanted := _is_sample_wanted(is_served=sample_env is not None)) is not (sample_env is not None):
                     self._say("Switching to the sample wire." if wanted else "Switching from the sample wire to the live one.")
                     prepared = _prepare_sample() if wanted else None
+                    account = _open_the_desk(prepared)
                     _end(server)
                     sample_env = prepared
                     server = self._start(sample_env)
-                    self._announce(server, sample_env)
+                    self._announce(server, sample_env, account)
             self.stderr.write(f"The server ended by itself, with status {server.returncode} (below 0: the signal that ended it).")
         except KeyboardInterrupt:
             pass
@@ -74,17 +76,20 @@ class Command(BaseCommand):
         where = ["--host", settings.HOST, "--port", str(settings.PORT), "--workers", str(settings.WIRE_WORKERS)]
         return subprocess.Popen([sys.executable, "-m", "uvicorn", *UVICORN, *where], env={**MEMORY, **(sample_env or os.environ)})  # noqa: S603
 
-    def _announce(self, server: "subprocess.Popen[bytes]", sample_env: Mapping[str, str] | None) -> None:
+    def _announce(self, server: "subprocess.Popen[bytes]", sample_env: Mapping[str, str] | None, account: list[str]) -> None:
         """Say what is served where as soon as the port listens, then show a new account last, where nobody overlooks it."""
-        while not _is_listening():
-            if server.poll() is not None:
-                return
-            time.sleep(0.1)
-        what = "the SAMPLE wire (invented stories, until there is something real)" if sample_env else "the live wire"
-        self._say(f"Ready: serving {what} at {settings.WIRE_SITE_URL}")
-        if lines := _open_the_desk(sample_env):
-            width = max(map(len, lines))
-            self._say("\n".join(["+-" + "-" * width + "-+", *(f"| {line:{width}} |" for line in lines), "+-" + "-" * width + "-+"]))
+        try:
+            while not _is_listening():
+                if server.poll() is not None:
+                    return
+                time.sleep(0.1)
+            what = "the SAMPLE wire (invented stories, until there is something real)" if sample_env else "the live wire"
+            self._say(f"Ready: serving {what} at {settings.WIRE_SITE_URL}")
+        finally:  # the password is stored nowhere, so that it has to be shown even if somebody stops the server now
+            if account:
+                width = max(map(len, account))
+                edge = f"+-{'-' * width}-+"
+                self._say("\n".join([edge, *(f"| {line:{width}} |" for line in account), edge]))
 
     def _say(self, text: str) -> None:
         self.stdout.write(text)
