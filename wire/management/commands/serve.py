@@ -78,18 +78,17 @@ class Command(BaseCommand):
 
     def _announce(self, server: "subprocess.Popen[bytes]", sample_env: Mapping[str, str] | None, account: list[str]) -> None:
         """Say what is served where as soon as the port listens, then show a new account last, where nobody overlooks it."""
+        lines = _draw_frame(account)
         try:
             while not _is_listening():
                 if server.poll() is not None:
                     return
                 time.sleep(0.1)
             what = "the SAMPLE wire (invented stories, until there is something real)" if sample_env else "the live wire"
-            self._say(f"Ready: serving {what} at {settings.WIRE_SITE_URL}")
-        finally:  # the password is stored nowhere, so that it has to be shown even if somebody stops the server now
-            if account:
-                width = max(map(len, account))
-                edge = f"+-{'-' * width}-+"
-                self._say("\n".join([edge, *(f"| {line:{width}} |" for line in account), edge]))
+            lines = [f"Ready: serving {what} at {settings.WIRE_SITE_URL}", *lines]
+        finally:  # all at once: the password is stored nowhere, so that a signal must not come between
+            if lines:
+                self._say("\n".join(lines))
 
     def _say(self, text: str) -> None:
         self.stdout.write(text)
@@ -110,6 +109,12 @@ def _open_the_desk(sample_env: Mapping[str, str] | None) -> list[str]:
         f"Password: {password}",
         "The password is shown only now: write it down, or change it there.",
     ]
+
+
+def _draw_frame(lines: list[str]) -> list[str]:
+    width = max(map(len, lines), default=0)
+    edge = f"+-{'-' * width}-+"
+    return [edge, *(f"| {line:{width}} |" for line in lines), edge] if lines else []
 
 
 def _is_sample_wanted(*, is_served: bool) -> bool:
