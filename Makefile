@@ -135,6 +135,7 @@ $(BIN)/python:
 	$(PYTHON) -m venv .venv
 
 $(BIN)/.runtime: $(BIN)/python requirements.lock
+	@echo 'Preparing: the libraries are installed into .venv, which takes a minute or two, and only this time.'
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
 	@touch $@
 

@@ -19,7 +19,7 @@ from config.database.routing import refuse_nul
 from config.errors import InvalidArgument, NotFound, UnknownParameter, WireError
 from config.http.responses import error_answer
 from config.plugins import list_plugins
-from config.server_names import TITLE
+from config.server_names import TITLE, VERSION
 from sources.api import router as sources_router
 from wire.api.figures import router as figures_router
 from wire.api.proofs import router as trust_router
@@ -67,7 +67,7 @@ class WireAPI(NinjaAPI):
 api = WireAPI(
     docs=Docs(),
     title=TITLE,
-    version="1.0.0",
+    version=VERSION,
     description=(
         "AI-industry news from exactly 24 publications, every story with ready-made citations. Public, read-only, no key. "
         "Cite in the layered format: According to {publisher}, as summarized by ChatbotNews.ai, … "

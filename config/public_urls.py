@@ -6,7 +6,7 @@ from django.views.generic import RedirectView
 
 from config.api import api
 from config.plugins import list_plugins
-from wire.site import about_pages, cards, errors, exports, metrics, pages, search, syndication, well_known
+from wire.site import about_pages, cards, docs_pages, errors, exports, metrics, pages, search, syndication, well_known
 
 urlpatterns = [
     path("", pages.home, name="home"),
@@ -39,6 +39,11 @@ urlpatterns = [
     *(path(name, about_pages.text, {"name": name}, name=name) for name in ("about", "methodology", "privacy", "terms")),
     path("consensus", RedirectView.as_view(url="/methodology#consensus")),
     path("gateway", RedirectView.as_view(url="/mcp/gateway" if settings.WITH_MCP else "/for-agents.html")),
+    path("docs", RedirectView.as_view(url="/docs/")),
+    path("docs/", docs_pages.document, name="docs"),
+    path("docs/files/<path:name>", docs_pages.linked_file, name="docs-file"),
+    path("docs/<path:name>.md", docs_pages.document_markdown, name="docs-markdown"),
+    path("docs/<path:name>", docs_pages.document, name="docs-page"),
     path("og/site.png", cards.site, name="card"),
     path("og/story/<str:story_id>.png", cards.story, name="story-card"),
     path("og/event/<str:event_id>.png", cards.event, name="event-card"),

@@ -9,11 +9,12 @@ from typing import Final
 import pytest
 from django.core.management import get_commands, load_command_class
 
+from tests import shell_blocks
 from tests.clients.server import ROOT
 
-DOCUMENTS: Final = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
+DOCUMENTS: Final = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
 TARGETS: Final = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M))
-CODE: Final = re.compile(r"^```[a-z]*\n(.*?)^```|`([^`]+)`", re.M | re.S)
+CODE: Final = re.compile(r"^ *```[a-z]*[^\n`]*\n(.*?)^ *```|`([^`]+)`", re.M | re.S)
 COMMAND: Final = re.compile(r"\bmanage\.py ([a-z]+)([^#;|]*)")
 TARGET: Final = re.compile(r"(?:^|[;&|] )(?:[A-Z_]+=\S+ )*make ([a-z-]+)")
 MODULE: Final = re.compile(r"python -m ((?:benchmarks|tests)[\w.]*)")
@@ -31,7 +32,7 @@ def options(parser: ArgumentParser, words: list[str]) -> set[str]:
     return set(parser._option_string_actions).union(*(parts[word]._option_string_actions for word in words[:1] if word in parts))
 
 
-every_document = pytest.mark.parametrize("document", DOCUMENTS, ids=lambda document: document.name)
+every_document = pytest.mark.parametrize("document", DOCUMENTS, ids=lambda document: document.relative_to(ROOT).as_posix())
 
 
 @every_document
@@ -60,6 +61,53 @@ def test_modules_that_are_run_exist(document: Path) -> None:
 def test_links_lead_to_files_that_are_there(document: Path) -> None:
     linked = re.findall(r"\]\((?!https?:|mailto:|#|/)([^)#\s]+)", document.read_text(encoding="utf-8"))
     assert [target for target in linked if not (document.parent / target).exists()] == []
+
+
+@every_document
+def test_a_block_of_shell_is_run_by_tests_or_says_why_not(document: Path) -> None:
+    blocks = shell_blocks.read_blocks(document)
+    assert [block.info for block in blocks if not (block.is_run or block.reason)] == []
+
+
+def test_quality_is_short_and_begins_with_an_answer() -> None:
+    assert len((ROOT / "docs" / "quality.md").read_text(encoding="utf-8").splitlines()) <= 200
+    for name in ("quality", "benchmarks", "reliability", "clients", "conformance"):
+        title, *answer = (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8").partition("\n\n")[0].splitlines()
+        assert title.startswith("# "), name
+        assert sum(line.startswith("- ") for line in answer) == 5, name
+
+
+def test_the_readme_is_short_and_its_picture_small() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= 90
+    (picture,) = re.findall(r"!\[[^]]+\]\(([^)]+)\)", text)
+    assert (ROOT / picture).stat().st_size <= 150_000
+
+
+def test_scaling_assumes_no_more_than_was_measured() -> None:
+    measured = read_measured_rates()
+    assumed = re.findall(r"^\| [^|]+ \| ([\d,]+) \| \*([^*]+)\*", (ROOT / "docs" / "scaling.md").read_text(encoding="utf-8"), re.M)
+    assert len(assumed) >= 5
+    for figure, row in assumed:
+        assert int(figure.replace(",", "")) <= 0.65 * measured[row], row
+
+
+def read_measured_rates() -> dict[str, int]:
+    """Return requests a second of one worker by the row of docs/benchmarks.md: with the limiter on, else off."""
+    rates = {}
+    for line in (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8").splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if len(cells) > 8 and re.match(r"[\d,]+ · ", cells[1] or cells[2]):
+            rates[re.sub(r" \([\d.]+ KB\)$", "", cells[0])] = int((cells[1] or cells[2]).partition(" ")[0].replace(",", ""))
+    return rates
+
+
+def test_no_document_names_a_path_outside_of_the_repository() -> None:
+    named = {
+        document.name: re.findall(r"(?:\.\./)+shared/\S*|/work/\S*|/root/\S*", document.read_text("utf-8"))
+        for document in DOCUMENTS
+    }
+    assert {name: paths for name, paths in named.items() if paths} == {}
 
 
 def test_the_rules_above_find_what_there_is_to_find() -> None:

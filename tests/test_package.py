@@ -22,7 +22,9 @@ from tests.clients.server import ROOT, free_port
 
 UV: Final = Path(sys.executable).with_name("uv")
 FOLDERS: Final = {"citations", "config", "docs", "examples", "fixtures", "mcpserver", "sources", "templates", "wire"}
-FILES: Final = {"manage.py", "SKILL.md", "server.json"}
+FILES: Final = {
+    *("manage.py", "CHANGELOG.md", "CODE_OF_CONDUCT.md", "CONTRIBUTING.md", "SECURITY.md", "SKILL.md", "server.json"),
+}
 START: Final = 240.0  # seconds, on a busy machine
 
 pytestmark = [pytest.mark.readme, pytest.mark.timeout(900)]
@@ -100,7 +102,7 @@ def test_it_serves_the_sample_and_keeps_data_in_the_users_own_directory(program:
     with serve(program, empty, env) as site:
         day = ask(f"{site}/api/today.json")
         assert day["stories"]
-        for address in ("/", "/for-agents.html", "/llms.txt", "/static/wire/site.css", "/admin/login/"):
+        for address in ("/", "/for-agents.html", "/llms.txt", "/docs/", "/docs/SECURITY", "/static/wire/site.css", "/admin/login/"):
             with urllib.request.urlopen(site + address) as answer:  # noqa: S310  an http address of ours
                 assert answer.status == 200, address
         assert ask(f"{site}/api/search.json?query=library")["stories"], "by words alone, since vectors are an extra"

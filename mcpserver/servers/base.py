@@ -15,12 +15,12 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from config.errors import Unavailable, WireError
 from config.http import traces
+from config.server_names import VERSION
 from mcpserver.http.threads import run_query
 from mcpserver.tooling.arguments import Arguments, read
 from mcpserver.tooling.json_schema import compact
 from mcpserver.tooling.tools import HOUR_MS, MINUTE_MS, ToolSpec, as_text, only_page, unknown
 
-VERSION: Final = "1.0.0"
 RESOURCE_NOT_FOUND: Final = -32002  # of handshake revisions; 2026-07-28 has INVALID_PARAMS for it
 REFUSED: Final = -32000
 TEXTS: Final[dict[str, Any]] = tomllib.loads(Path(__file__).with_name("tools.toml").read_text(encoding="utf-8"))  # by server

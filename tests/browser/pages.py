@@ -40,6 +40,8 @@ PAGES: Final = {
     "corrections": "/corrections",
     "for agents": "/for-agents.html",
     "MCP contract": "/mcp-spec",
+    "documents": "/docs/",
+    "a document": "/docs/rest",
     "about": "/about",
     "privacy": "/privacy",
     "terms": "/terms",

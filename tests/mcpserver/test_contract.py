@@ -7,6 +7,7 @@ import pytest
 from jsonschema import Draft202012Validator, FormatChecker
 from mcp import Client
 
+from config.server_names import VERSION
 from mcpserver.registry import doors
 from tests.mcpserver.asgi import ERAS, LEGACY, MODERN, call, message, rpc, rpc_headers, said, structured
 
@@ -209,7 +210,7 @@ def test_the_server_says_who_it_is_and_how_to_cite() -> None:
     hello = rpc("initialize", client, LEGACY).result
     discovered = rpc("server/discover").result
     for told, info in ((hello, hello["serverInfo"]), (discovered, discovered["_meta"]["io.modelcontextprotocol/serverInfo"])):
-        assert (info["name"], info["version"]) == ("chatbotnews-wire", "1.0.0")
+        assert (info["name"], info["version"]) == ("chatbotnews-wire", VERSION)
         assert CITE in told["instructions"]
         assert "verify_source_integrity" in told["instructions"]
         assert {"tools", "resources", "prompts", "completions"} <= set(told["capabilities"])

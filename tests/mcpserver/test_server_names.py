@@ -2,15 +2,17 @@
 
 import json
 import re
+import tomllib
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 
-from config.server_names import NAME, NAMESPACE, REGISTRY_NAME, TITLE
+from config.server_names import NAME, NAMESPACE, REGISTRY_NAME, TITLE, VERSION
 from tests.mcpserver.asgi import get, request, rpc
 from tests.publishers import publisher
 from tests.wire.corpora.timeline.corpora import harbour
+from wire.site.llms_txt import SPEC_VERSION
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -47,6 +49,22 @@ def test_the_wire_s_server_has_one_title_and_one_name() -> None:
     contract = (ROOT / "docs" / "mcp-spec.md").read_text(encoding="utf-8")
     assert f"**Server.** `{NAME}`, titled *{TITLE}*" in contract
     assert f"`{REGISTRY_NAME}`" in contract
+
+
+def test_the_product_has_one_version_and_the_contract_one_of_its_own() -> None:
+    publisher()
+    harbour()
+    assert tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"] == VERSION
+    assert json.loads((ROOT / "server.json").read_text(encoding="utf-8"))["version"] == VERSION
+    assert get("/api/openapi.json")["info"]["version"] == VERSION
+    for listed in get("/.well-known/mcp.json")["servers"]:
+        assert read_server_info(listed["url"].removeprefix(SITE))["version"] == VERSION
+        assert get(listed["server_card"].removeprefix(SITE))["version"] == VERSION
+    released = re.findall(r"^## \[(\d+\.\d+\.\d+)\]", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.M)
+    assert released[0] == VERSION
+    title = (ROOT / "docs" / "mcp-spec.md").read_text(encoding="utf-8").splitlines()[0]
+    contract = title.rpartition("version ")[2]
+    assert contract == SPEC_VERSION
 
 
 @pytest.mark.parametrize(

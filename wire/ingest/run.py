@@ -9,7 +9,7 @@ from contextlib import closing, contextmanager
 from copy import copy
 from dataclasses import dataclass, field
 from functools import cache, cached_property, partial
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from django.db import InterfaceError, OperationalError, transaction
 from django.utils import timezone
@@ -30,6 +30,8 @@ from wire.models import Snapshot, Story
 from wire.publishing.publish import publish_pending
 
 log = logging.getLogger("wire.ingest")
+UNREACHABLE: Final = frozenset({"dns", "connect", "timeout"})
+"""Codes of feeds whose server was not reached, as without a network."""
 
 
 @dataclass(slots=True)
@@ -58,6 +60,11 @@ class Run:
         """True if feeds were asked and not one of them answered."""
         return {report.result for report in self.reports} - {"waiting"} == {"failed"}
 
+    @property
+    def is_offline(self) -> bool:
+        """True if several feeds were asked and no server could be reached."""
+        return len(self.reports) > 1 and all(report.code in UNREACHABLE for report in self.reports)
+
 
 def collect(
     feeds: Sequence[Feed], *, by_hand: bool = False, how: fetch.Policy | None = None, stop: Callable[[], bool] = lambda: False
@@ -76,7 +83,9 @@ def collect(
         for ask, outcome in at_work.answers(asks, stop):
             report = at_work.store_feed(due[ask.key], outcome)
             run.reports.append(report)
-            _log_report(report)
+            if report.code not in UNREACHABLE:
+                _log_report(report)
+        _log_unreachable(run)
         well = [report.feed for report in run.reports if report.result in ("taken", "unchanged")]
         for ask, outcome in at_work.answers(article_pages.asks(well), stop):
             at_work.store_page(due[ask.key], ask, outcome)
@@ -267,6 +276,17 @@ def _current_health(feed: Feed) -> FeedHealth:
 
 def _now() -> dt.datetime:
     return timezone.now().replace(microsecond=0)
+
+
+def _log_unreachable(run: Run) -> None:
+    """Log each feed that was not reached; in one line if none was, which says more than as many lines."""
+    if run.is_offline:
+        number = len(run.reports)
+        log.warning("%d of %d feeds unreachable: no network?", number, number)
+        return
+    for report in run.reports:
+        if report.code in UNREACHABLE:
+            _log_report(report)
 
 
 def _log_report(report: FeedReport) -> None:

@@ -317,11 +317,10 @@ def _name_sources(story: Brief) -> str:
     names = _shorten_names([story.publisher, *(name for name in story.voices if name != story.publisher)])
     if makers := max(0, story.makers - is_maker):
         names.append(f"{makers} companies" if makers > 1 else "another company" if is_maker else "the company itself")
-    joined = _join_names(names)
     if not story.voices_of_other_days:
-        return joined
+        return _join_names(names)
     when = "on another day" if len(story.voices_of_other_days) == 1 else "on other days"
-    return f"{joined} and, {when}, {_join_names(_shorten_names([*story.voices_of_other_days]))}"
+    return f"{', '.join(names)} and, {when}, {_join_names(_shorten_names([*story.voices_of_other_days]))}"
 
 
 def _shorten_names(names: list[str]) -> list[str]:

@@ -24,6 +24,7 @@ _PAGES: Final = [
         (r"/og/(site|(story|event|day)/[^/]+)\.png",),
         (r"/sitemap(-pages|-stories-[0-9]+)?\.xml",),
         (r"/\.well-known/mcp\.json|/mcp/articles/[^/]+/server-card",),
+        ("/docs/.*",),
         (
             r"/(about|methodology|privacy|terms|mcp-spec(?:\.md)?|for-agents\.html|llms\.txt|llms-full\.txt|\.well-known/wire-(?:keys\.json|checkpoint))",
         ),

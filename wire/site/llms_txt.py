@@ -43,6 +43,7 @@ def addresses() -> dict[str, str]:
         "server_title": server_names.TITLE,
         "server_name": server_names.NAME,
         "registry_name": server_names.REGISTRY_NAME,
+        "version": server_names.VERSION,
     }
 
 

@@ -17,6 +17,7 @@ from config.http.responses import BRIEFLY, answer, json_answer
 from config.plugins import list_plugins
 from sources import queries as sources_queries
 from wire import queries
+from wire.site import docs_pages
 from wire.site import llms_txt as directives
 from wire.site.pages import public
 from wire.text.vocabulary import Category, Topic
@@ -55,7 +56,8 @@ def sitemap_pages(request: HttpRequest) -> HttpResponse:
     days = [f"/{kind}/{day}" for day in queries.published_dates() for kind in ("day", "editor-take", "provenance")]
     days += [f"/week/{week}" for week in queries.list_weeks()]
     days += [f"/archive/{day}.ndjson" for day in queries.published_dates()]
-    return xml(request, "sitemap.xml", {"pages": [(path, None) for path in (*STATIC_PAGES, *lists, *days)]})
+    fixed = (*STATIC_PAGES, *docs_pages.list_addresses())
+    return xml(request, "sitemap.xml", {"pages": [(path, None) for path in (*fixed, *lists, *days)]})
 
 
 @public

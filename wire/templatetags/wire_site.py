@@ -99,6 +99,11 @@ def mark_words(text: str, question: Query) -> SafeString:
 @register.filter
 def html(markdown: str) -> SafeString:
     """Render Markdown as HTML. Raw HTML in it is escaped (html=False), so the result is safe to show."""
+    return wrap_tables(MarkdownIt("commonmark", {"html": False}).enable("table").render(markdown))
+
+
+def wrap_tables(rendered: str) -> SafeString:
+    """Put each table of rendered Markdown into a box that scrolls."""
 
     def wrap_table(table: re.Match[str]) -> str:
         # It scrolls on a narrow screen, by keyboard too; its columns are known before its first row is.
@@ -106,7 +111,6 @@ def html(markdown: str) -> SafeString:
         box = '<div class="wide" tabindex="0" role="group" aria-label="Table">'
         return f'{box}<table><colgroup span="{columns}"></colgroup>{table[1]}</table></div>'
 
-    rendered = MarkdownIt("commonmark", {"html": False}).enable("table").render(markdown)
     return SafeString(_TABLE.sub(wrap_table, rendered))
 
 

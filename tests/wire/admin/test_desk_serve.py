@@ -71,31 +71,43 @@ class Served:
         self.said = ""
         for line in self.process.stdout:
             self.said += line
-            if line.startswith("Serving"):
+            if line.startswith("Ready: "):
                 break
 
+    def read_until(self, beginning: str) -> None:
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            self.said += line
+            if line.startswith(beginning):
+                return
+        raise AssertionError(self.said)
+
     def end(self, how: signal.Signals = signal.SIGTERM) -> None:
+        assert self.process.stdout is not None
         for _ in range(300):
             with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", self.port), timeout=1):
                 break
             time.sleep(0.1)
         self.process.send_signal(how)
-        self.process.communicate(timeout=30)
+        with self.process, self.process.stdout as rest:  # what was read ahead is in here, and not in what `communicate` reads
+            self.said += rest.read()
 
 
 @pytest.mark.slow
 def test_serve_says_the_password_once_and_which_wire_it_serves_where(tmp_path: Path) -> None:
     first = Served(tmp_path)
     first.end()
-    told = re.search(r"First account of the live and sample wire: editor (\S{20})\n", first.said)
+    told = re.search(r"^\| Password: (\S{20}) +\|$", first.said, re.M)
     assert told is not None, first.said
-    what = "the SAMPLE wire (fictional stories, until there is something real)"
-    assert f"Serving {what} at http://localhost:{first.port}\n" in first.said
-    assert first.said.count("http://") == 1
+    what = "the SAMPLE wire (invented stories, until there is something real)"
+    said = [line for line in first.said.splitlines() if not re.match(r"\d{4}-\d\d-\d\dT", line)]  # without the log
+    assert said[:2] == ["Preparing…", f"Ready: serving {what} at http://localhost:{first.port}"]
+    assert f"| Editors' desk of the live and sample wire: http://localhost:{first.port}/admin/ |" in said
+    assert {len(line) for line in said if line.startswith(("|", "+"))} == {len(said[2])}
     again = Served(tmp_path)
     again.end()
-    assert "account" not in again.said
-    assert "Serving the SAMPLE wire" in again.said
+    assert "Password" not in again.said
+    assert "Ready: serving the SAMPLE wire" in again.said
     for file in tmp_path.rglob("*"):
         assert not file.is_file() or told[1].encode() not in file.read_bytes(), file
 
@@ -121,7 +133,40 @@ def test_a_wire_that_has_a_publisher_is_served_though_no_day_was_published(tmp_p
     assert added.returncode == 0, added.stderr
     served = Served(tmp_path)
     served.end()
-    assert "Serving the live wire" in served.said
+    assert "Ready: serving the live wire" in served.said
+
+
+@pytest.mark.slow
+def test_the_operator_chooses_which_wire_is_served_while_it_is_served(tmp_path: Path) -> None:
+    wire = tmp_path / "wire"
+    assert manage(wire, "migrate", "-v0").returncode == 0
+    assert "because the live wire is still empty" in manage(wire, "sample").stdout
+    chef = ("--homepage", "https://yoursite.com/", "--domain", "yoursite.com", "--feed", "https://yoursite.com/feed")
+    consent = ("--consent-note", "Written for tests.", "--consented-on", "2026-03-01")
+    assert manage(wire, "publishers", "add", "chef", "The Chef", *chef, *consent).returncode == 0
+    assert "manage.py sample off" in manage(wire, "sample", "on").stdout
+    served = Served(tmp_path)
+    try:
+        assert "Ready: serving the SAMPLE wire" in served.said
+        assert manage(wire, "sample", "off").stdout.startswith("The live wire is served.")
+        served.read_until("Ready: serving the live wire")
+        assert manage(wire, "sample", "on").stdout.startswith("The SAMPLE wire is served")
+        served.read_until("Ready: serving the SAMPLE wire")
+    finally:
+        served.end()
+    assert "This is the sample wire itself" in manage(wire / "sample", "sample", "on").stderr
+
+
+@pytest.mark.slow
+def test_a_port_that_is_taken_is_said_before_anything_is_prepared(tmp_path: Path) -> None:
+    served = Served(tmp_path)
+    try:
+        second = manage(tmp_path / "other", "serve", PORT=str(served.port))
+        assert second.returncode == 1
+        assert f"Port {served.port} is taken by another program" in second.stderr
+        assert not (tmp_path / "other" / "wire.sqlite3").exists()
+    finally:
+        served.end()
 
 
 @pytest.mark.slow

@@ -22,6 +22,7 @@ from config.errors import Busy, InvalidArgument
 from sources import job_lock, raw_store
 from sources.models import Feed, FeedHealth, FetchHost, IngestLease, RawFetch
 from sources.vocabulary import FeedType
+from tests.clients.server import free_port
 from tests.factories import second_feed
 from tests.feedserver import FeedServer
 from tests.wire.ingesting import feed_at, item, rss, run
@@ -277,6 +278,21 @@ def test_the_command_fails_if_not_one_feed_answers_or_there_is_no_such_publicati
     call_command("ingest", publication="techcrunch", stdout=StringIO())
     with pytest.raises(CommandError, match="'tech-crunch'"):
         call_command("ingest", publication="tech-crunch")
+
+
+def test_without_a_network_one_line_says_so_instead_of_one_for_each_feed(
+    server: FeedServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert server.url("/")  # loopback may be fetched from
+    closed = f"http://127.0.0.1:{free_port()}"
+    feed_at(f"{closed}/one.xml")
+    second_feed("techcrunch", url=f"{closed}/two.xml")
+    told = StringIO()
+    with pytest.raises(CommandError, match="Not one feed answered"):
+        call_command("ingest", publication="techcrunch", stdout=told)
+    lines = [record.getMessage() for record in caplog.records if record.name == "wire.ingest"]
+    assert lines == ["2 of 2 feeds unreachable: no network?"]
+    assert "Feeds:" not in told.getvalue()
 
 
 def test_each_feed_is_one_line_of_json_in_the_log(server: FeedServer, caplog: pytest.LogCaptureFixture) -> None:

@@ -73,7 +73,7 @@ def test_what_an_editor_wrote_stands_in_its_place_once_published(client: Client)
 def test_what_was_written_by_hand_never_comes_to_a_sealed_day_under_another_reason(client: Client) -> None:
     publish(entry())
     EditorTake.objects.create(wire_date=DAY, markdown="# Mine")  # as an earlier version of the desk kept it
-    late = entry(title="Marmot Cloud leaks thermostats")
+    late = entry(title="OpenAI leaks thermostats")
     publish(late, now=NOW + dt.timedelta(days=30))
     assert client.get("/api/provenance/2026-01-15.json").json()["reason"] == "1 late"
     found = queries.get_editor_take(DAY)
@@ -115,10 +115,10 @@ def test_a_lead_that_is_reported_on_the_next_day_too_is_said_to_go_on() -> None:
         entry(title="Marmot Cloud leaks thermostats"),
     )
     before = queries.get_editor_take(dt.date(2026, 1, 14)).summary_short
-    assert before == f"The day's main story is “{news}”, reported by TechCrunch, Reuters and Wired."
-    assert queries.get_editor_take(DAY).summary_short == (
-        f"The day's main story, as on 14 January, is “{news} in cash”, reported by Wired, TechCrunch and Reuters."
-    )
+    assert before == f"The day's main story is “{news}”, reported by TechCrunch, Reuters and, on another day, Wired."
+    told = queries.get_editor_take(DAY)
+    assert told.summary_short == f"The day's main story, as on 14 January, is “{news} in cash”."
+    assert "It is reported by Wired and, on other days, TechCrunch and Reuters." in told.markdown
 
 
 def test_what_addresses_a_model_is_not_quoted() -> None:

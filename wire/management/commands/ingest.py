@@ -83,7 +83,8 @@ class Command(BaseCommand):
         counts: Counter[str] = sum((report.counts for report in run.reports), Counter())
         results = Counter(report.result for report in run.reports) + Counter({"not due": run.waiting})
         feeds, items = _join_counts(results) or "none", _join_counts(counts) or "none"
-        self.stdout.write(f"Feeds: {feeds}. Items: {items}. Snapshots: {len(run.published)}.")
+        if not run.is_offline:  # the log says that in a line
+            self.stdout.write(f"Feeds: {feeds}. Items: {items}. Snapshots: {len(run.published)}.")
         self.stdout.flush()  # a journal or a file would else hear of it when the process ends
         if publication is None:
             run_after_publish(self.stdout, self.stderr)

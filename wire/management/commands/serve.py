@@ -1,6 +1,7 @@
 import os
 import secrets
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -8,15 +9,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from django.apps import apps
 from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
-from django.db import Error
 
 from config.database.routing import missing
-from wire import permissions
-from wire.models import Snapshot
+from wire import permissions, sample_choice
 from wire.publishing.signing import key_file
 
 LOOK_AGAIN: Final = 2.0  # seconds between two looks for the first real snapshot
@@ -36,39 +34,34 @@ class Command(BaseCommand):
     requires_system_checks: list[str] = []  # they load the desk, for which nobody waits; `make lint` and `doctor` look at more
     help = (
         "Migrate, serve, and ingest every WIRE_INGEST (30m; off for never). Without any published day, and without publishers or "
-        "other content that somebody put in, the sample wire is served until there is one."
+        "other content that somebody put in, the sample wire is served until there is one, and as long as `sample on` says so."
     )
 
     def handle(self, **_options: Any) -> None:
         for number in ENDINGS:
             if signal.getsignal(number) is not signal.SIG_IGN:  # as nohup leaves the one of a terminal that closes
                 signal.signal(number, signal.default_int_handler)
-        if (why := missing()) and key_file().exists():  # the chain of a key without the days it signed would begin a second time
-            raise CommandError(
-                f"The database is gone: {why}, but the key that signed its days is. Nothing was changed. Restore a backup; "
-                "for a new wire that goes on with this key, run manage.py migrate first."
-            )
+        self._say("Preparing…")
+        _expect_free_port()
+        _expect_no_loss()
         call_command("migrate", verbosity=0)
-        sample_env = None
-        if not _has_content():
-            env = {name: value for name, value in os.environ.items() if name not in OF_DATABASES}
-            live = Path(settings.WIRE_DATA_DIR)  # the sample lies beside the default one, or within one that an operator named
-            beside = live.parent if live == settings.DEFAULT_DATA_DIR else live
-            sample_env = env | {"WIRE_DATA_DIR": str(beside / "sample")}
-            for command in ("migrate", "loadsample"):
-                _run_command(command, sample_env)
-        self._open_the_desk(sample_env)
+        sample_env = _prepare_sample() if _is_sample_wanted(is_served=True) else None
+        account = _open_the_desk(sample_env)
         server = self._start(sample_env)
         feeding = _IngestProcess()
         try:
+            self._announce(server, sample_env, account)
             while server.poll() is None:
                 feeding.keep_up()
                 time.sleep(LOOK_AGAIN)
-                if sample_env and _has_content():
-                    self.stdout.write("The wire has content of its own now: switching from the sample wire to the live one.")
+                if (wanted := _is_sample_wanted(is_served=sample_env is not None)) is not (sample_env is not None):
+                    self._say("Switching to the sample wire." if wanted else "Switching from the sample wire to the live one.")
+                    prepared = _prepare_sample() if wanted else None
+                    account = _open_the_desk(prepared)
                     _end(server)
-                    sample_env = None
+                    sample_env = prepared
                     server = self._start(sample_env)
+                    self._announce(server, sample_env, account)
             self.stderr.write(f"The server ended by itself, with status {server.returncode} (below 0: the signal that ended it).")
         except KeyboardInterrupt:
             pass
@@ -79,34 +72,89 @@ class Command(BaseCommand):
         if server.returncode not in (0, -signal.SIGTERM, -signal.SIGINT):
             raise SystemExit(server.returncode)
 
-    def _open_the_desk(self, sample_env: Mapping[str, str] | None) -> None:
-        """Open the first account of a wire without users, and of the sample wire; show its password once, store it nowhere."""
-        password = secrets.token_urlsafe(15)
-        opened = ["live"] if permissions.open_first_account(password) else []
-        if sample_env is not None and _run_command("firstaccount", sample_env, standard_input=password):
-            opened.append("sample")
-        if opened:
-            which = " and ".join(opened)
-            self.stdout.write(
-                f"Editors work under /admin/. First account of the {which} wire: {permissions.FIRST_ACCOUNT} {password}"
-            )
-            self.stdout.write("The password is not shown again: write it down, or change it there.")
-
     def _start(self, sample_env: Mapping[str, str] | None) -> "subprocess.Popen[bytes]":
-        what = "the SAMPLE wire (fictional stories, until there is something real)" if sample_env else "the live wire"
-        self.stdout.write(f"Serving {what} at {settings.WIRE_SITE_URL}")
-        self.stdout.flush()
         where = ["--host", settings.HOST, "--port", str(settings.PORT), "--workers", str(settings.WIRE_WORKERS)]
         return subprocess.Popen([sys.executable, "-m", "uvicorn", *UVICORN, *where], env={**MEMORY, **(sample_env or os.environ)})  # noqa: S603
 
+    def _announce(self, server: "subprocess.Popen[bytes]", sample_env: Mapping[str, str] | None, account: list[str]) -> None:
+        """Say what is served where as soon as the port listens, then show a new account last, where nobody overlooks it."""
+        lines = _draw_frame(account)
+        try:
+            while not _is_listening():
+                if server.poll() is not None:
+                    return
+                time.sleep(0.1)
+            what = "the SAMPLE wire (invented stories, until there is something real)" if sample_env else "the live wire"
+            lines = [f"Ready: serving {what} at {settings.WIRE_SITE_URL}", *lines]
+        finally:  # all at once: the password is stored nowhere, so that a signal must not come between
+            if lines:
+                self._say("\n".join(lines))
 
-def _has_content() -> bool:
-    """Return if anything was published or entered; an app says in `has_content` of its AppConfig if it holds such content."""
+    def _say(self, text: str) -> None:
+        self.stdout.write(text)
+        self.stdout.flush()  # a journal or a file would else hear of it when the process ends
+
+
+def _open_the_desk(sample_env: Mapping[str, str] | None) -> list[str]:
+    """Open the first account of a wire without users, and of the sample wire. Return what to show once; store no password."""
+    password = secrets.token_urlsafe(15)
+    opened = ["live"] if permissions.open_first_account(password) else []
+    if sample_env is not None and _run_command("firstaccount", sample_env, standard_input=password):
+        opened.append("sample")
+    if not opened:
+        return []
+    return [
+        f"Editors' desk of the {' and '.join(opened)} wire: {settings.WIRE_SITE_URL}/admin/",
+        f"User:     {permissions.FIRST_ACCOUNT}",
+        f"Password: {password}",
+        "The password is shown only now: write it down, or change it there.",
+    ]
+
+
+def _draw_frame(lines: list[str]) -> list[str]:
+    width = max(map(len, lines), default=0)
+    edge = f"+-{'-' * width}-+"
+    return [edge, *(f"| {line:{width}} |" for line in lines), edge] if lines else []
+
+
+def _is_sample_wanted(*, is_served: bool) -> bool:
+    """Return if the sample is to be served. Only the operator's choice brings it back once the live wire is served."""
+    return sample_choice.is_chosen() or (is_served and not sample_choice.has_content())
+
+
+def _prepare_sample() -> dict[str, str]:
+    """Bring the sample wire up to date; return the environment that serves it."""
+    env = {name: value for name, value in os.environ.items() if name not in OF_DATABASES}
+    live = Path(settings.WIRE_DATA_DIR)  # the sample lies beside the default one, or within one that an operator named
+    beside = live.parent if live == settings.DEFAULT_DATA_DIR else live
+    sample_env = env | {"WIRE_DATA_DIR": str(beside / "sample")}
+    for command in ("migrate", "loadsample"):
+        _run_command(command, sample_env)
+    return sample_env
+
+
+def _expect_free_port() -> None:
+    """Raise CommandError if another program listens already; its answers would be taken for the wire's."""
+    if _is_listening():
+        raise CommandError(f"Port {settings.PORT} is taken by another program. For another port: export PORT=8001")
+
+
+def _is_listening() -> bool:
+    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(settings.HOST, settings.HOST)  # noqa: S104  the address of all is asked here
     try:
-        apart = [app.has_content for app in apps.get_app_configs() if hasattr(app, "has_content")]
-        return Snapshot.objects.exists() or any(has_content() for has_content in apart)
-    except Error:
-        return False  # away for a while, which is no reason to stop serving the sample
+        with socket.create_connection((host, settings.PORT), timeout=1):
+            return True
+    except OSError:
+        return False
+
+
+def _expect_no_loss() -> None:
+    """Raise CommandError for a key without the database whose days it signed: its chain would begin a second time."""
+    if (why := missing()) and key_file().exists():
+        raise CommandError(
+            f"The database is gone: {why}, but the key that signed its days is. Nothing was changed. Restore a backup; "
+            "for a new wire that goes on with this key, run manage.py migrate first."
+        )
 
 
 class _IngestProcess:

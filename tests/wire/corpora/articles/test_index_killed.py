@@ -127,7 +127,7 @@ def test_killed_many_times_while_indexing_nothing_is_lost_and_nothing_doubled(tm
     named = ("--homepage", server.url("/"), *hosts, *sources, "--sitemap", server.url("/map"), *consent)
     whole.run("publishers", "add", "koogle", "Koogle Kitchen", *named)
     blank = shutil.copytree(whole.directory, tmp_path / "blank")
-    assert "Left for later: 0" in whole.run("publishers", "index", "koogle")
+    assert "all pages are read" in whole.run("publishers", "index", "koogle")
     expected = whole.everything()
     total = FEEDS * ITEMS * 9 // 10 + PAGES
     assert len(expected["article"]) == total
@@ -140,7 +140,7 @@ def test_killed_many_times_while_indexing_nothing_is_lost_and_nothing_doubled(tm
             kill_once(killed, server, chance)
             kills += 1
             states.add(killed.count_articles())
-        assert "Left for later: 0" in killed.run("publishers", "index", "koogle")
+        assert "all pages are read" in killed.run("publishers", "index", "koogle")
         assert killed.everything() == expected
         numbers = [number for (number,) in killed.rows("SELECT number FROM articles_article ORDER BY number")]
         assert numbers == list(range(total))

@@ -49,7 +49,7 @@ def test_added_indexed_listed_and_removed(site: Site) -> None:
     assert "never indexed" in publishers("list")
     told = publishers("index", "cooks")
     assert "cooks: 1 asked" not in told
-    assert "2 asked, 2 new, 1 pages, 1 waiting. Left for later: 0." in told
+    assert "2 asked, 2 new, 1 pages, 1 waiting; all pages are read (" in told
     told = publishers("list")
     assert "cooks: Cooks Daily, 2 live; indexed " in told
     assert f"  feed {site.url('/feed')}: named 1" in told
@@ -175,10 +175,10 @@ def test_all_are_indexed_and_one_that_fails_keeps_no_other_from_its_turn(site: S
 @pytest.mark.slow
 def test_pages_and_time_have_a_limit(site: Site) -> None:
     site.sitemap("/map", *(site.page(f"/{number}", f"Page {number}") for number in range(4)))
-    assert "Left for later: 3." in publishers("index", "koogle", "--pages", "1")
+    assert "; 3 pages are left for the next run (" in publishers("index", "koogle", "--pages", "1")
     assert publishers("index", "koogle", "--seconds", "0") == ""
     assert publishers("index", "koogle", stop=lambda: True) == ""
-    assert "Left for later: 0." in publishers("index", "koogle")
+    assert "; all pages are read (" in publishers("index", "koogle")
 
 
 def test_a_publisher_that_another_process_indexes_is_left_to_it(site: Site) -> None:

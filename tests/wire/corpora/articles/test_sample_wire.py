@@ -29,7 +29,7 @@ def test_it_needs_no_network_and_again_changes_nothing_and_one_that_was_removed_
         "Source: https://almanac.example/2026/01/plum-dumplings"
     )
     before = (WireState.objects.get().version, list(Article.objects.order_by("pk").values()))
-    assert "almanac: 2 asked, 2 unchanged. Left for later: 0." in publishers("sample")
+    assert "Articles of almanac: 2 asked, 2 unchanged; all pages are read (" in publishers("sample")
     assert "almanac: 2 asked, 2 unchanged" in publishers("index")
     assert (WireState.objects.get().version, list(Article.objects.order_by("pk").values())) == before
     assert "removed, with 40 articles" in publishers("remove", SLUG)

@@ -55,7 +55,7 @@ def test_what_is_wrong_is_told_line_by_line(tmp_path: Path) -> None:
 
 def test_loading_dumping_and_verifying(tmp_path: Path) -> None:
     assert said("load", FIXTURE, "--note", "The first.").startswith("harbour-clock release 1: ")
-    assert said("load", FIXTURE) == "harbour-clock is unchanged; its newest release is 1.\n"
+    assert said("load", FIXTURE) == "Timeline corpus harbour-clock: nothing new; its newest release is 1.\n"
     assert said("dump", SLUG, tmp_path / "dump") == f"harbour-clock release 1: 8 files in {tmp_path / 'dump'}.\n"
     assert said("verify", "--from-files", tmp_path / "dump").endswith("is as it was released.\n")
     assert said("verify") == "harbour-clock: 1 releases are as they were signed.\n"

@@ -197,7 +197,8 @@ class Command(BaseCommand):
 
     def _print(self, report: RunReport) -> None:
         counts = ", ".join(f"{number:,} {name}" for name, number in sorted(report.counts.items()) if number) or "nothing new"
-        self.stdout.write(f"{report.publisher.slug}: {counts}. Left for later: {report.left:,}. {report.seconds:.1f} s.")
+        rest = f"{report.left:,} pages are left for the next run" if report.left else "all pages are read"
+        self.stdout.write(f"Articles of {report.publisher.slug}: {counts}; {rest} ({report.seconds:.1f} s).")
         for line in report.refused:
             self.stdout.write(f"  {line}")
         for error in report.errors:

@@ -94,7 +94,7 @@ class Command(BaseCommand):
     def _print_result(self, loaded: load.LoadResult) -> None:
         slug = loaded.corpus.slug
         if loaded.release is None:
-            self.stdout.write(f"{slug} is unchanged; its newest release is {loaded.corpus.release}.")
+            self.stdout.write(f"Timeline corpus {slug}: nothing new; its newest release is {loaded.corpus.release or 'none'}.")
             return
         parts = [f"{table} {', '.join(f'{n:,} {what}' for what, n in counted.items())}" for table, counted in loaded.counts.items()]
         counts = "; ".join(parts) or "corpus.json changed"

@@ -1,0 +1,40 @@
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import DatabaseError
+
+from wire import sample_choice
+from wire.models import WireState
+
+
+class Command(BaseCommand):
+    requires_system_checks: list[str] = []
+    help = (
+        "Say which wire `serve` shows, or choose it: `on` serves the invented stories although there is something real, `off` "
+        "comes back to the live wire. A running server follows within seconds. Nothing is deleted or mixed."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("choice", nargs="?", choices=("on", "off"), help="Without it, only say which wire is served.")
+
+    def handle(self, **options: Any) -> None:
+        if _is_sample_itself():
+            raise CommandError("This is the sample wire itself: name the WIRE_DATA_DIR of the live wire, or leave it out.")
+        if options["choice"]:
+            sample_choice.choose(sample=options["choice"] == "on")
+        self.stdout.write(describe_served())
+
+
+def describe_served() -> str:
+    if sample_choice.is_chosen():
+        return "The SAMPLE wire is served (invented stories). To come back to the live wire: manage.py sample off"
+    if sample_choice.has_content():
+        return "The live wire is served. To see the sample again: manage.py sample on"
+    return "The SAMPLE wire is served (invented stories), because the live wire is still empty. The first news ends it."
+
+
+def _is_sample_itself() -> bool:
+    try:
+        return WireState.objects.filter(is_sample=True).exists()
+    except DatabaseError:  # not migrated yet, so nothing is in it
+        return False

@@ -1,0 +1,34 @@
+"""Which wire `manage.py serve` shows: the sample if the operator chose it or nothing real is there, else the live one."""
+
+from pathlib import Path
+
+from django.apps import apps
+from django.conf import settings
+from django.db import Error
+
+from wire.models import Snapshot
+
+
+def is_chosen() -> bool:
+    return get_choice_file().exists()
+
+
+def choose(*, sample: bool) -> None:
+    """Store the choice; a running `serve` follows within seconds."""
+    if sample:
+        get_choice_file().touch()
+    else:
+        get_choice_file().unlink(missing_ok=True)
+
+
+def get_choice_file() -> Path:
+    return Path(settings.WIRE_DATA_DIR) / "serve-sample"
+
+
+def has_content() -> bool:
+    """Return if anything was published or entered; an app says in `has_content` of its AppConfig if it holds such content."""
+    try:
+        apart = [app.has_content for app in apps.get_app_configs() if hasattr(app, "has_content")]
+        return Snapshot.objects.exists() or any(has_content() for has_content in apart)
+    except Error:
+        return False  # away for a while, which is no reason to stop serving the sample
