@@ -49,6 +49,7 @@ _GLUED: Final = compile_pattern("glued")
 _NAME: Final = re.compile(r"[^\W_](?:[\w.+&’'-]*[^\W_])?")
 _POSSESSIVE: Final = re.compile(r"['’]s?$")
 _FRAGMENT: Final = compile_pattern("fragments")
+_BACKGROUND: Final = compile_pattern("background")
 _COMMENT: Final = compile_pattern("comments")
 _FIRST_WORD: Final = re.compile(r"(?:The|An?|In|On|From|With) ")  # of fragments and of statements
 _COMMON: Final = get_words("common")
@@ -98,7 +99,11 @@ def shares_figure(one: str, other: str) -> bool:
 
 
 def adds_news(sentence: str, text: str) -> bool:
-    """Return whether a sentence has a number that the text lacks, or a name, and then little else of the text."""
+    """Return whether a sentence has a number that the text lacks, or a name, and then little else of the text; never for one that
+    begins with what was before.
+    """
+    if _BACKGROUND.match(sentence):
+        return False
     names = set(_names(sentence.partition(" ")[2]))
     is_other = not names <= set(_read_words(text)) and _measure_telling(sentence, text) < TELLING
     return is_other or not set(_NUMBER.findall(sentence)) <= set(_NUMBER.findall(text))

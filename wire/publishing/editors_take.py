@@ -27,7 +27,7 @@ MOST_OTHERS: Final = 3  # events told beside the lead and what goes on
 MOST_OF_MAKERS: Final = 2  # announcements that no newsroom reports
 MANY_EVENTS: Final = 12  # from which on the brief says what kind of day it was
 WEIGHTY: Final = 2  # least weight of a headline that one newsroom reports beside the lead
-LARGE_SHARE: Final = 0.3  # of a day's events, for a category that gives the day its character
+LARGE_SHARE: Final = 0.4  # of a day's events, for a category that gives the day its character
 LONGEST_HEADLINE: Final = 200  # characters; one that is longer is left out, for none is cut
 LONGEST_QUOTATION: Final = 240
 MOST_ADDITIONS: Final = 2
@@ -119,7 +119,7 @@ def write(day: dt.date, stories: Sequence[Brief], before: Before | None) -> str:
         going_on = next((story for story in fitting if story.event_id == before.lead), None)
     told = [lead, *filter(None, [going_on])]
     left = [story for story in fitting if story not in told]
-    others = _choose_new(_list_others(left), told, MOST_OTHERS)
+    others = _choose_new(_list_others(day, left), told, MOST_OTHERS)
     announced = [story for story in left if story.newsrooms <= 0 and story.is_told]
     of_makers = _choose_new(announced, [*told, *others], MOST_OF_MAKERS)
     rest = [_write_kind_of_day(ranked, stories)] if len(ranked) >= MANY_EVENTS else []
@@ -226,9 +226,17 @@ def _rank_events(day: dt.date, stories: Sequence[Brief]) -> list[Brief]:
     return sorted(ordered, key=lambda story: story is not lead)
 
 
-def _list_others(ranked: Sequence[Brief]) -> list[Brief]:
-    """Return what several newsrooms report, then what one does, the weightiest first; only headlines that tell what happened."""
-    several = [story for story in ranked if story.newsrooms > 1 and states_news(story.headline)]
+def _list_others(day: dt.date, ranked: Sequence[Brief]) -> list[Brief]:
+    """Return what several newsrooms report, then what one does, the weightiest first; only headlines that tell what happened, and
+    of what began before this day only what several report on it.
+    """
+    several = [
+        story
+        for story in ranked
+        if story.newsrooms > 1
+        and states_news(story.headline)
+        and (len(story.voices) > 1 or story.began.astimezone(dt.UTC).date() >= day)
+    ]
     one = [story for story in ranked if story.newsrooms == 1 and story.is_news and story.weight >= WEIGHTY]
     return [*several, *one]
 

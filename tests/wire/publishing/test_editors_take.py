@@ -198,7 +198,7 @@ def test_the_next_events_are_those_of_several_newsrooms_and_then_the_weightiest(
 
 
 def test_a_full_day_says_what_kind_of_day_it_was() -> None:
-    categories = [Category.FUNDING] * 6 + [Category.LAUNCHES] * 4 + [Category.ANALYSIS] * 2
+    categories = [Category.FUNDING] * 5 + [Category.LAUNCHES] * 5 + [Category.ANALYSIS] * 2
     stories = [
         brief(number, f"{name} ships", category) for number, (name, category) in enumerate(zip(NAMES, categories, strict=True))
     ]
@@ -240,6 +240,19 @@ def test_advice_and_comment_of_one_newsroom_are_no_news_beside_the_lead(headline
     told = editors_take.write(DAY, [brief(0, "Marmot opens", sources=3), brief(1, headline), brief(2, "Quince ships")], None)
     assert headline not in render_text(told)
     assert "Quince ships" in told
+
+
+def test_what_went_before_is_nothing_that_a_newsroom_adds() -> None:
+    summary = "For years, Heron Labs trained on the photos of 3 billion Marmot users."
+    told = editors_take.write(DAY, [brief(0, "Quince ships", sources=2, summary=summary)], None)
+    assert "For years" not in told
+
+
+def test_what_began_before_is_told_again_only_if_several_report_it_on_the_day() -> None:
+    old = replace(brief(1, "Quince ships", sources=2), began=AT - dt.timedelta(days=1), voices=("Publisher 1",))
+    lead = brief(0, "Marmot opens", sources=3)
+    assert "Quince ships" not in editors_take.write(DAY, [lead, old], None)
+    assert "Quince ships" in editors_take.write(DAY, [lead, replace(old, voices=("Publisher 1", "Newsroom 1"))], None)
 
 
 def test_a_round_up_neither_leads_nor_is_told_beside_other_news() -> None:
