@@ -121,6 +121,7 @@ def test_faults_are_counted_by_the_surface_that_answered(monkeypatch: pytest.Mon
         assert request("GET", "/api/search.json?query=quince").status == 503
         assert [request("GET", path).status for path in ("/search?query=quince", "/search?query=gherkin")] == [503, 503]
         assert rpc("resources/read", {"uri": "wire://today"}).status == 200
+        assert rpc("tools/call", {"name": "list_events", "arguments": {}}).status == 200
     found = ask_metrics()
     errors = {door: found[f'wire_errors_total{{door="{door}"}}'] - before.get(door, 0) for door in error_counts.DOORS}
-    assert errors == {"site": 2, "rest": 1, "mcp": 1, "desk": 0}
+    assert errors == {"site": 2, "rest": 1, "mcp": 2, "desk": 0}

@@ -1,6 +1,6 @@
 """Fit the choice of categories to labelled headlines: `python -m benchmarks.quality.fit`.
 
-A logistic regression for each category over the features of `wire.ingest.category_model`, fitted to the tuning halves of
+A logistic regression for each category over the features of `wire.ingest.classify`, fitted to the tuning halves of
 headlines.csv and real-headlines.csv in fixtures/eval, and to benchmarks/quality/tuning.csv: never to what is held back, which
 later-headlines.csv is as a whole. The texts of tuning.csv and all summaries are those of the archive in ../shared/data; without it
 nothing can be fitted. Prints a cross-validation by thirds of the archive's months, then writes fixtures/category_model.json. The

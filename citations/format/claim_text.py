@@ -56,6 +56,7 @@ _COMMON: Final = get_words("common")
 _ENGLISH: Final = get_words("english")
 STEM: Final = 5  # letters by which words are compared: "build" and "building"
 TELLING: Final = 0.5  # share of the headline's words from which a summary tells the same news
+_AMOUNT: Final = re.compile(r"[$€£¥]\s?(\d[\d.,]*\d{2})")  # smaller ones are of many deals
 RETELLING: Final = 0.75  # share of the headline's words from which a text tells nothing else
 _NUMBER: Final = re.compile(r"\d+(?:[.,]\d+)*")
 _FINITE: Final = get_words("finite")
@@ -92,10 +93,10 @@ def tells_headline(text: str, headline: str) -> bool:
     return _measure_telling(text, headline) >= RETELLING
 
 
-def shares_figure(one: str, other: str) -> bool:
-    """Return whether two headlines have a number and a name in common."""
-    numbers, names = (set(find(one)) & set(find(other)) for find in (_NUMBER.findall, _names))
-    return bool(numbers and names)
+def shares_amount(one: str, other: str) -> bool:
+    """Return whether two headlines have an amount of money of three digits and their first name in common."""
+    amounts = set(_AMOUNT.findall(one)) & set(_AMOUNT.findall(other))
+    return bool(amounts) and _names(one)[:1] == _names(other)[:1]
 
 
 def adds_news(sentence: str, text: str) -> bool:

@@ -11,7 +11,7 @@ _waiting: set[asyncio.Event] = set()
 class Settled:
     """The number of the last change that every process shows; None where nobody looks, as in a shell. For any thread."""
 
-    # Another process may answer from its cache for half a second after this one knows better: nobody hears of a change until then.
+    # Notify subscribers only after every process has seen the version: others answer from their cache for up to half a second.
     number: int | None = None
 
 

@@ -63,7 +63,8 @@ class TracedApp:
         caller = extract({name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]})
         attributes = {"http.request.method": scope["method"], "url.path": scope["path"], "wire.door": door}
         named = f"{scope['method']} {door}"
-        with self._tracer.start_as_current_span(named, caller, SpanKind.SERVER, attributes, record_exception=False) as span:
+        quiet = {"record_exception": False, "set_status_on_exception": False}  # texts of exceptions may quote a query
+        with self._tracer.start_as_current_span(named, caller, SpanKind.SERVER, attributes, **quiet) as span:
 
             async def send_noted(message: Message) -> None:
                 if message["type"] == "http.response.start":
@@ -72,4 +73,8 @@ class TracedApp:
                         span.set_status(StatusCode.ERROR)
                 await send(message)
 
-            await self._app(scope, receive, send_noted)
+            try:
+                await self._app(scope, receive, send_noted)
+            except BaseException:
+                span.set_status(StatusCode.ERROR)
+                raise

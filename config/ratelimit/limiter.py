@@ -11,7 +11,7 @@ from typing import Final
 from django_ratelimit.core import _split_rate  # the one reader of rates such as 60/m; its version is pinned
 
 MAX_CLIENTS: Final = 100_000
-NETWORK_CLIENTS: Final = 256  # of one network may send as much: an IPv4 /24 has no more, an IPv6 /48 has 65,536
+NETWORK_CLIENTS: Final = 256  # a network may send as much as this many clients: an IPv4 /24 has no more, an IPv6 /48 has 65,536
 NETWORK_PART: Final = 16  # one network has at most this part of MAX_CLIENTS
 
 

@@ -25,8 +25,8 @@ HINT: Final = "The pages are those that tools name in _meta.ui.resourceUri."
 class CardSessions(Sessions):
     """Session ids that only say that cards were negotiated; none ends."""
 
-    def __init__(self) -> None:
-        """Need neither a key nor a table."""
+    def __init__(self) -> None:  # no key and no table: the id says all
+        pass
 
     def begin(self) -> str:
         return build_session_id()

@@ -125,7 +125,8 @@ class RequestLogger:
         pending, self._pending = self._pending, Pending()
         pending.files += self._journal.end_batch()
         try:
-            await self._context.write(partial(_write, pending))
+            if pending or pending.files:
+                await self._context.write(partial(_write, pending))
         except Exception:
             log.exception("The gateway's accounts cannot be written; they are kept for the next try.")
             pending.extend(self._pending)

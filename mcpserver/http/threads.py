@@ -9,15 +9,20 @@ from django.db import DataError
 from config.database import routing
 from config.database.threads import in_thread
 from config.errors import Unavailable
+from config.http import error_counts
 
 T = TypeVar("T")
 
 
 async def run_query(query: Callable[..., T], *args: Any, goes_outside: bool = False) -> T:
     """Run a query in a thread; `goes_outside`: it may ask somebody else's server. Raises: Unavailable, what the query raises."""
-    if routing.source.away:
-        raise Unavailable  # without waiting for a thread
-    return await _run(partial(routing.read, partial(query, *args)), goes_outside=goes_outside)
+    try:
+        if routing.source.away:
+            raise Unavailable  # without waiting for a thread
+        return await _run(partial(routing.read, partial(query, *args)), goes_outside=goes_outside)
+    except Unavailable:
+        error_counts.counts["mcp"] += 1  # by hand, for the answer's HTTP status is 200
+        raise
 
 
 async def store(change: Callable[[], T]) -> T:

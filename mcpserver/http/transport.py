@@ -252,7 +252,6 @@ class McpEndpoint:
             cacheable = method not in self.uncached
             (result, worked), key = await result_of(self.name, self.server, caller, method, params, headers, cacheable=cacheable)
         except Unavailable as error:
-            error_counts.counts["mcp"] += 1  # by hand, for its HTTP status is 200
             data = error.as_dict() | {"retry_after": error.retry_after}
             return _error(request_id, JSONRPC_REFUSED, f"{error.message} {error.hint}", data, status=200)
         except ValidationError as error:
@@ -263,8 +262,8 @@ class McpEndpoint:
             return _error(request_id, code, _describe_invalid(error), status=statuses.get(code, 200))
         except Exception as error:
             found = modern_error_data(error)
-            error_counts.counts["mcp"] += found.code == types.INTERNAL_ERROR
             if not isinstance(error, MCPError):
+                error_counts.counts["mcp"] += found.code == types.INTERNAL_ERROR
                 logger.debug("refused %s: %s", method, found.message)
             return _error(request_id, found.code, found.message, found.data, status=statuses.get(found.code, 200))
         finally:

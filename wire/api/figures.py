@@ -23,7 +23,7 @@ def activity(
     category: AnyCategory | None = None,
     source: Annotated[str | None, Query(max_length=100, description="The slug of a publication: /api/sources.json.")] = None,
     days: Annotated[
-        int, Query(ge=1, le=activity_queries.MOST_DAYS, description="So many, the last the latest published one.")
+        int, Query(ge=1, le=activity_queries.MOST_DAYS, description="Number of days, ending with the latest published one.")
     ] = activity_queries.DAYS,
 ) -> HttpResponse:
     return answer(queries.get_activity(topic, category, source, days), BRIEFLY)

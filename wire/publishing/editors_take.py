@@ -12,7 +12,7 @@ from citations.format.claim_text import (
     Statement,
     StatementKind,
     adds_news,
-    shares_figure,
+    shares_amount,
     states_news,
     tells_headline,
 )
@@ -116,7 +116,8 @@ def write(day: dt.date, stories: Sequence[Brief], before: Before | None) -> str:
     lead, fitting = ranked[0], [story for story in ranked if len(story.headline) <= LONGEST_HEADLINE]
     going_on = None  # what led the day before, unless it leads again
     if before and before.lead != lead.event_id:
-        going_on = next((story for story in fitting if story.event_id == before.lead), None)
+        going_on = next((story for story in fitting if story.event_id == before.lead and story.newsrooms > 1), None)
+        going_on = going_on if going_on and states_news(going_on.headline) else None
     told = [lead, *filter(None, [going_on])]
     left = [story for story in fitting if story not in told]
     others = _choose_new(_list_others(day, left), told, MOST_OTHERS)
@@ -128,7 +129,7 @@ def write(day: dt.date, stories: Sequence[Brief], before: Before | None) -> str:
     if of_makers:
         posts = [f"{_link_headline(story)} ({story.publisher})" for story in of_makers]
         rest.append(f"From the companies themselves: {_join_names(posts)}.")
-    if going_on and before and going_on.newsrooms > 1 and states_news(going_on.headline):
+    if going_on and before:
         rest.append(f"Still in the news from {_format_day(before.day)}: {_link_headline(going_on)} ({_name_sources(going_on)}).")
     sentence = _write_lead(lead, len(stories), before)
     additions = _write_additions(lead, stories, said="" if sentence.startswith("[") else lead.headline)
@@ -252,7 +253,7 @@ def _choose_new(ranked: Sequence[Brief], told: Sequence[Brief], most: int) -> li
 
 def _tell_one_happening(one: Brief, other: Brief) -> bool:
     is_retold = any(tells_headline(f"{a.headline} {a.summary}", b.headline) for a, b in ((one, other), (other, one)))
-    return is_retold or shares_figure(one.headline, other.headline)
+    return is_retold or shares_amount(one.headline, other.headline)
 
 
 def _write_lead(lead: Brief, number: int, before: Before | None) -> str:
@@ -325,10 +326,11 @@ def _name_sources(story: Brief) -> str:
     names = _shorten_names([story.publisher, *(name for name in story.voices if name != story.publisher)])
     if makers := max(0, story.makers - is_maker):
         names.append(f"{makers} companies" if makers > 1 else "another company" if is_maker else "the company itself")
-    if not story.voices_of_other_days:
+    others = [name for name in story.voices_of_other_days if name != story.publisher]
+    if not others:
         return _join_names(names)
-    when = "on another day" if len(story.voices_of_other_days) == 1 else "on other days"
-    return f"{', '.join(names)} and, {when}, {_join_names(_shorten_names([*story.voices_of_other_days]))}"
+    when = "on another day" if len(others) == 1 else "on other days"
+    return f"{', '.join(names)} and, {when}, {_join_names(_shorten_names(others))}"
 
 
 def _shorten_names(names: list[str]) -> list[str]:

@@ -81,9 +81,14 @@ def count_first_reports(publication: Publication) -> FirstReports:
     timed = [
         event
         for event in events_by_id(ids).values()
-        if event.count > 1 and all(report.story.published_at.astimezone(dt.UTC).time() != dt.time() for report in event.reports)
+        if event.count > 1 and all(_has_time(report.story) for report in event.reports)
     ]
     return FirstReports(events=len(timed), first=sum(event.first.original_publisher == publication.name for event in timed))
+
+
+def _has_time(story: StoryOut) -> bool:
+    """Return whether its publisher gave a time; without a date it has that of its arrival, without a time midnight."""
+    return not story.published_at_estimated and story.published_at.astimezone(dt.UTC).time() != dt.time()
 
 
 def list_arrivals(limit: int) -> list[StoryOut]:

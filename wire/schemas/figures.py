@@ -65,7 +65,7 @@ class TierCoverage(Schema):
     tier: int
     tier_label: str
     reported: list[str] = Field(description="Counted as independent sources.")
-    not_counted: list[str] = Field(description="Reported it with a copy, or with other than news.")
+    not_counted: list[str] = Field(description="Reported it only as a copy, or not as news.")
     silent: list[str] = Field(description="Delivered stories in those days, none about it.")
     not_received: list[str] = Field(description="No story of those days came, on anything.")
 

@@ -3,6 +3,7 @@
 import datetime as dt
 from collections import Counter
 from collections.abc import Sequence
+from statistics import fmean
 from typing import Final
 
 from sources.vocabulary import ROSTER_SIZE
@@ -10,18 +11,20 @@ from wire.publishing.event_view import WIDELY, EventView
 from wire.text.vocabulary import Topic
 
 BUSY, QUIET = 1.3, 0.7  # times the usual number of stories
+FEWEST_DAYS: Final = 7  # published days, from which on there is a usual day
 NAMED: Final = 3  # events from which on a topic is worth a word
 
 
-def describe_day(events: Sequence[EventView], day: dt.date, stories: int, publications: int, usual: float) -> str:
-    """Return the sentences; `usual`: stories of a mean day of the weeks before."""
+def describe_day(events: Sequence[EventView], day: dt.date, stories: int, publications: int, stories_before: Sequence[int]) -> str:
+    """Return the sentences; `stories_before`: the numbers of stories of the published days of the weeks before."""
+    usual = fmean(stories_before) if len(stories_before) >= FEWEST_DAYS else 0
     found = [
         f"{_count(len(events), 'event')} in {_count(stories, 'story', 'stories')} from {publications} of {ROSTER_SIZE} publications"
     ]
     if usual >= 1 and stories >= BUSY * usual:
-        found.append(f", more than on a usual day ({usual:.0f} stories)")
+        found.append(f", more than on a usual day ({_count(round(usual), 'story', 'stories')})")
     elif usual >= 1 and stories <= QUIET * usual:
-        found.append(f", fewer than on a usual day ({usual:.0f} stories)")
+        found.append(f", fewer than on a usual day ({_count(round(usual), 'story', 'stories')})")
     widely = sum(event.newsrooms >= WIDELY for event in events)
     going_on = sum(event.first.published_at.astimezone(dt.UTC).date() < day for event in events)
     facts = [f"{widely} widely reported" if widely else "", f"{going_on} going on from the days before" if going_on else ""]

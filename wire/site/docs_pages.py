@@ -1,9 +1,11 @@
 """The documents of docs/ as pages: the list, each document as HTML and as Markdown, and the files that they link to."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from functools import lru_cache
 from itertools import pairwise
+from mimetypes import guess_type
 from pathlib import Path
 from typing import Final
 
@@ -56,9 +58,12 @@ def document_markdown(_request: HttpRequest, name: str) -> HttpResponse:
 
 @public
 def linked_file(_request: HttpRequest, name: str) -> HttpResponse:
-    """Show the text of a file of the project, if a document links to it."""
+    """Show a picture or the text of a file of the project, if a document links to it."""
     if name not in _list_linked_files():
         raise NotFound("There is no such file.")
+    kind = guess_type(name)[0] or ""
+    if kind.startswith("image/"):
+        return HttpResponse((ROOT / name).read_bytes(), content_type=kind, headers={"Cache-Control": BRIEFLY})
     return _to_text(ROOT / name, "text/plain")
 
 
@@ -66,11 +71,13 @@ def linked_file(_request: HttpRequest, name: str) -> HttpResponse:
 def render_document(file: Path) -> tuple[str, SafeString]:
     """Return the title of a document and its HTML, with a target at each heading and links that work below /docs/."""
     tokens = _MARKDOWN.parse(_COMMENT.sub("", file.read_text(encoding="utf-8")))
-    title = ""
+    title, used = "", Counter[str]()
     for token, following in pairwise(tokens):
         if token.type == "heading_open":
             title = title or following.content.replace("`", "")
-            token.attrSet("id", get_anchor(following.content))
+            anchor = get_anchor(following.content)
+            token.attrSet("id", f"{anchor}-{used[anchor]}" if used[anchor] else anchor)  # as GitHub does
+            used[anchor] += 1
         _resolve_links(following.children or [], file)
     rendered = _MARKDOWN.renderer.render(tokens, _MARKDOWN.options, {})
     return title, wrap_tables(rendered.replace("<pre>", '<pre tabindex="0">'))  # a long block scrolls, by keyboard too
@@ -92,6 +99,8 @@ def _resolve_links(tokens: list[Token], file: Path) -> None:
                 token.tag, token.attrs = "span", {}
             else:
                 token.attrSet("href", address)
+        elif token.type == "image":
+            token.attrSet("src", _resolve_link(str(token.attrGet("src")), file) or "")
         elif token.type == "link_close":
             token.tag = openings.pop().tag
 

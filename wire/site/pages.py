@@ -214,6 +214,7 @@ def _show_day(request: HttpRequest, found: StoriesAnswer[DayOut], caching: str) 
     totals = Counter(event.lead.category for event in today)
     publications = {one.original_publisher for one in found.stories}
     activity = queries.get_activity(days=USUAL_DAYS, until=found.wire_date)
+    days_before = [one.stories for one in activity.days if one.stories and one.date != found.wire_date]
     context = {
         "day": found,
         "pages": pages,
@@ -225,7 +226,7 @@ def _show_day(request: HttpRequest, found: StoriesAnswer[DayOut], caching: str) 
         "take_html": html(editors_take.opening(found.editor_take)),
         "near": queries.list_neighbours(found.wire_date),
         "withdrawn": queries.withdrawn_on(found.wire_date),
-        "shape": describe_day(today, found.wire_date, len(found.story_json), len(publications), activity.mean),
+        "shape": describe_day(today, found.wire_date, len(found.story_json), len(publications), days_before),
         "activity": activity,
         "week": write_week(found.wire_date),
     }

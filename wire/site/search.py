@@ -85,7 +85,7 @@ def _build_results(form: SearchForm, params: Params, cursor: str | None) -> dict
     }
     filters = [{"text": texts[name], "without": _address(params, **{name: ""})} for name in FILTERS if params[name]]
     words = [term.written for term in parsed[0].terms if term.written] if parsed else []
-    nearest = [] if found.total else _find_nearest(form)
+    nearest = _find_nearest(form) if filters and not found.total else []
     newest = Sort.NEWEST if form.sort == Sort.RELEVANCE else Sort.RELEVANCE
     return {
         "found": found,

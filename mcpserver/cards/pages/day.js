@@ -11,7 +11,8 @@ function eventCard(event, storyUrl) {
   const lead = event.lead || event.event_id;
   const about = `of: ${event.headline}`;
   const date = event.published_at.slice(0, 10);
-  const inline = `ChatbotNews.ai, citing ${event.publisher} (Tier ${event.tier}), ${date}: ${event.headline}.`;
+  const stop = event.headline.endsWith(".") ? "" : ".";
+  const inline = `ChatbotNews.ai, citing ${event.publisher} (Tier ${event.tier}), ${date}: ${event.headline}${stop}`;
   const layered = async () => textOf(await callTool("get_citation", { story_id: lead, format: "layered" }));
   const card = make("li", {},
     quoted("h2", event.headline),

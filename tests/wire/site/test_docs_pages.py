@@ -18,7 +18,7 @@ def read_page(client: Client, address: str) -> str:
 
 
 def list_links(html: str) -> list[str]:
-    return re.findall(r'href="([^"]+)"', html.partition("<main")[2].partition("</main>")[0])
+    return re.findall(r'(?:href|src)="([^"]*)"', html.partition("<main")[2].partition("</main>")[0])
 
 
 def test_the_index_leads_to_every_document(client: Client) -> None:
@@ -31,7 +31,9 @@ def test_every_link_of_every_document_leads_to_a_page_and_a_heading(client: Clie
     links = []
     for address in docs_pages.list_addresses():
         html = read_page(client, address)
-        anchors[address] = set(re.findall(r'<h\d id="([^"]+)"', html))
+        targets = re.findall(r'<h\d id="([^"]+)"', html)
+        assert len(targets) == len(set(targets)), address
+        anchors[address] = set(targets)
         links += [(address, *link.partition("#")[::2]) for link in list_links(html)]
     for source, target, anchor in links:
         page = target or source
@@ -50,6 +52,10 @@ def test_a_document_is_shown_as_html_and_given_as_markdown(client: Client) -> No
     response = client.get("/docs/rest.md")
     assert response["Content-Type"] == "text/markdown; charset=utf-8"
     assert response.content == (docs_pages.FOLDER / "rest.md").read_bytes()
+
+
+def test_a_picture_of_a_document_is_shown(client: Client) -> None:
+    assert client.get("/docs/files/docs/card-event.png")["Content-Type"] == "image/png"
 
 
 def test_a_link_to_a_file_shows_its_text(client: Client) -> None:

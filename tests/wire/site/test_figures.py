@@ -78,12 +78,14 @@ def test_the_shape_of_a_day_names_what_stands_out(client: Client) -> None:
     ]
     publish(*before, *told)
     text = " ".join(page(client, "/day/2026-01-15").text.split())
-    assert "1 event in 3 stories from 3 of 24 publications, more than on a usual day" not in text  # of 28 days 26 had none
+    assert "1 event in 3 stories from 3 of 24 publications, more than on a usual day" not in text  # one day before says nothing
     assert "1 event in 3 stories from 3 of 24 publications: 1 widely reported." in text
-    assert describe_day([], dt.date(2026, 1, 15), 9, 3, 3.0).startswith(
+    assert describe_day([], dt.date(2026, 1, 15), 9, 3, [3] * 7).startswith(
         "0 events in 9 stories from 3 of 24 publications, more than"
     )
-    assert "fewer than on a usual day (30 stories)" in describe_day([], dt.date(2026, 1, 15), 9, 3, 30.0)
+    assert "fewer than on a usual day (30 stories)" in describe_day([], dt.date(2026, 1, 15), 9, 3, [20, 40] * 4)
+    assert "a usual day (1 story)" in describe_day([], dt.date(2026, 1, 15), 9, 3, [1] * 7)
+    assert "usual" not in describe_day([], dt.date(2026, 1, 15), 9, 3, [30] * 6)
 
 
 def test_coverage_by_tier_is_the_same_in_rest_and_in_the_picture(client: Client, event: list[Story]) -> None:
@@ -209,6 +211,7 @@ def test_a_search_says_what_it_understood_and_an_empty_one_offers_the_nearest(cl
     publish(entry(title="OpenAI launches robots"), entry(title="Robots dance", publisher="Wired", url="https://wired.com/r"))
     text = " ".join(page(client, "/search?query=OpenAI+robots+in+January+2026").text.split())
     assert "Understood as openai, robots · from 1 January 2026 to before 1 February 2026 (UTC) · topic OpenAI." in text
+    assert "Understood as from 1 January 2026 to before" in " ".join(page(client, "/search?query=January+2026").text.split())
     none = page(client, "/search?query=openai&source=Reuters")
     assert "Without the filters" in none.text
     assert "OpenAI launches robots" in none.text

@@ -123,6 +123,8 @@ SUMMARIES = {
     "(Ada Quill / AFP) It ships.": "It ships.",
     "Image Credits: Ada Quill / Getty Images. It ships.": "It ships.",
     "Photo: Reuters It ships.": "It ships.",
+    "Image Credits: Ada Quill/TechCrunch It ships.": "It ships.",
+    "Photo credit: Ada Quill/WIRED It ships.": "It ships.",
     "It ships. Image credit: Quince Robotics": "It ships.",
     "It ships. Share this: Click to share on X (Opens in new window) X": "It ships.",
     "It ships. Follow us on X. Subscribe to our newsletter.": "It ships.",

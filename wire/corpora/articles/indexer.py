@@ -444,11 +444,11 @@ class _Run:
         return draft if is_to_store else None
 
     def _note_unread(self, article: Article, found: Unread) -> None:
-        if found.code in page_fetch.IS_MISSING:
+        if found.code in page_fetch.MISSING_CODES:
             self.report.counts["missing"] += 1
             self.report.counts["not found page"] += found.code == "not_found_page"
             self.report.counts["gone"] += store.mark_missing(article, self.now)
-        elif found.code not in page_fetch.IS_LATER:
+        elif found.code not in page_fetch.RETRY_LATER_CODES:
             self.report.counts["failed"] += 1
             store.mark_failed(article, found.message, self.now)
 

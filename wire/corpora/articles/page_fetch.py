@@ -32,8 +32,8 @@ UNKNOWN: Final = "search-content and list-recent find addresses."
 LATER: Final = f"Ask again later, or take another article: {UNKNOWN}"
 # Codes of `Unread`: the server, or the page itself, says that there is no such page; the server wants to be left alone, whatever
 # page is asked.
-IS_MISSING: Final = frozenset({"http_404", "gone", "not_found_page"})
-IS_LATER: Final = frozenset({"not_yet", "http_429"})
+MISSING_CODES: Final = frozenset({"http_404", "gone", "not_found_page"})
+RETRY_LATER_CODES: Final = frozenset({"not_yet", "http_429"})
 _SENTENCES: Final[Mapping[str, str]] = load("page_failures")["sentences"]
 
 log = logging.getLogger(__name__)
@@ -183,7 +183,7 @@ def _read_page(
 
 
 def _explain(reason: Unread) -> NotFound | UpstreamFailed:
-    return NotFound(reason.message, UNKNOWN) if reason.code in IS_MISSING else UpstreamFailed(reason.message, LATER)
+    return NotFound(reason.message, UNKNOWN) if reason.code in MISSING_CODES else UpstreamFailed(reason.message, LATER)
 
 
 def _store_page(publisher: Publisher, key: str, draft: store.ArticleDraft) -> Article:

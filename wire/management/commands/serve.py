@@ -56,12 +56,16 @@ class Command(BaseCommand):
                 time.sleep(LOOK_AGAIN)
                 if (wanted := _is_sample_wanted(is_served=sample_env is not None)) is not (sample_env is not None):
                     self._say("Switching to the sample wire." if wanted else "Switching from the sample wire to the live one.")
-                    prepared = _prepare_sample() if wanted else None
-                    account = _open_the_desk(prepared)
+                    try:
+                        prepared = _prepare_sample() if wanted else None
+                    except CommandError as error:
+                        sample_choice.choose(sample=False)
+                        self._say(f"The live wire is served on, for the sample cannot be: {error}")
+                        continue
                     _end(server)
                     sample_env = prepared
                     server = self._start(sample_env)
-                    self._announce(server, sample_env, account)
+                    self._announce(server, sample_env, _open_the_desk(sample_env))
             self.stderr.write(f"The server ended by itself, with status {server.returncode} (below 0: the signal that ended it).")
         except KeyboardInterrupt:
             pass

@@ -48,7 +48,7 @@ def story_leaf(line: Mapping[str, Any]) -> bytes:
 
 
 def describe_leaf(snapshot: Snapshot, stories: bytes) -> LeafOut:
-    """Return what a leaf of the log is the hash of, as RFC 8785 bytes; `stories`: the root of its stories."""
+    """Return what a leaf of the log is the hash of; `stories`: the root of its stories."""
     return build_from(LeafOut, snapshot, v=1, stories_root=stories.hex())
 
 
