@@ -143,7 +143,8 @@ async def explain(request_id: str, caller: Caller) -> ExplainOut:
     # A database may take no text that cannot be an id, such as one with NUL.
     if not _REQUEST_ID.fullmatch(request_id):
         raise NotFound("This is no id of a request.", "provenance.request_id of an answer names it: small letters a-f and digits.")
-    await resolver.logger.flush()
+    if resolver.logger.is_waiting:
+        await resolver.logger.flush()
     rows = RequestLog.objects.filter(request_id=request_id, agent_id=caller.name).values(*ExplainOut.model_fields)
     row = await runtime.read(rows.first)
     if row is None:

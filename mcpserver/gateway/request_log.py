@@ -79,6 +79,10 @@ class RequestLogger:
         self._flushing: asyncio.Task[None] | None = None
         self._swept_at = float("-inf")
 
+    @property
+    def is_waiting(self) -> bool:
+        return bool(self._pending)
+
     def note(self, response: GatewayResponse, agent: str, seconds: float, cost: float) -> None:
         """Log and count a request. `cost`: of one call upstream."""
         sent = 0

@@ -59,9 +59,10 @@ _CROWDED: Final = re.compile(
     (?: [\s/]*+ [^\s/>][^\s/>=]{0,199}+ (?> \s*+ = \s*+ (?> "[^"]*+" | '[^']*+' | [^\s>]{0,1999}+ ) )?+ ){200,200}+""",
     re.I | re.X,
 )
-# References to what no XML may hold (XML 1.0 §2.2): lxml refuses to write a text with such a character, and trafilatura gives up.
+# What no XML may hold (XML 1.0 §2.2), as itself or as a reference: lxml refuses to write such a text, and trafilatura gives up.
 _CONTROL: Final = re.compile(
-    r"&#(?:x0*(?:[0-8bcef]|1[0-9a-f]|fff[ef])|0*(?:[0-8]|1[124-9]|2[0-9]|3[01]|6553[45]))(?:;|(?![0-9a-f]))", re.I
+    r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]"
+    r"|&#(?:x0*(?:[0-8bcef]|1[0-9a-f]|fff[ef])|0*(?:[0-8]|1[124-9]|2[0-9]|3[01]|6553[45]))(?:;|(?![0-9a-f]))", re.I
 )
 _STYLES: Final = {"#b": "strong", "#i": "em", "#t": "code", "#sup": "sup", "#sub": "sub"}
 _NAMES: Final = {"item": "li", "lb": "br", "row": "tr", "cell": "td", "quote": "blockquote"}
@@ -92,7 +93,8 @@ def to_markdown(html: str, url: str) -> str:
     """
     _check(_CODE.sub("", html))
     parser = HTMLParser(encoding="utf-8")
-    root = document_fromstring(f"<html><body>{html}".replace("\0", "").encode("utf-8", "replace"), parser=parser)
+    text = _CONTROL.sub("", f"<html><body>{html}")  # lxml takes these from a page, but not when a text is set
+    root = document_fromstring(text.encode("utf-8", "replace"), parser=parser)
     note_attributes(root)
     return "\n\n".join(markdown_of(root, _find_base(html, url)))
 

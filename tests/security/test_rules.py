@@ -15,6 +15,9 @@ ROOMS: Final = ("config", "wire", "sources", "citations", "mcpserver")
 MAY_SAY_SAFE: Final = {
     "wire/site/metadata.py": "JSON without a character that HTML knows",
     "wire/admin/base.py": "a line break of ours",
+    "wire/admin/feeds.py": "two buttons of ours",
+    "wire/site/docs_pages.py": "the type of our own documents as HTML, with raw HTML off",
+    "wire/templatetags/wire_charts.py": "the type of what format_html returns",
     "wire/templatetags/wire_site.py": "the type of what format_html returns",
 }
 RUN_TEXT: Final = {"eval", "exec", "compile", "__import__"}
@@ -34,7 +37,8 @@ ASK_THE_NETWORK: Final = {
 ASK_THE_MACHINE: Final = {
     "sources/job_lock.py",
     "config/http/uvicorn_protocol.py",
-}  # its own name; how to end a connection that came in
+    "wire/management/commands/serve.py",
+}  # its own name; how to end a connection that came in; whether its own port listens
 ASK_THE_OPERATORS: Final = {  # services at addresses that the operator gives, and at no others
     "wire/corpora/articles/payment.py",
     "wire/corpora/factchecks/embedding.py",

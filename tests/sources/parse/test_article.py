@@ -357,6 +357,10 @@ def test_no_markup_picture_or_relative_link_gets_through(text: str, url: str) ->
         assert_is_clean(to_markdown(text, url))
 
 
+def test_control_characters_beside_notes_are_left_out() -> None:
+    assert to_markdown("<ol><li value=3>a\x01b</li></ol><pre class=language-x>c\x02</pre>", PAGE) == "3. ab\n\n```x\nc\n```"
+
+
 @given(markup, st.binary(max_size=20), st.sampled_from(["text/html", "text/html; charset=utf-16", "", "x/y"]))
 @examples(60)
 def test_a_page_is_read_or_refused(text: str, noise: bytes, content_type: str) -> None:
