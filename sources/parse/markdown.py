@@ -31,7 +31,7 @@ _UNWANTED: Final = re.compile(
 )
 # Characters that may begin markup where they stand; at the end of a text it may be what follows that makes them.
 _SPECIAL: Final = re.compile(
-    r"[`]|\\(?![\w\s])|(?<!\s)\*|\*(?!\s)|\](?=[(\[:]|\Z)|(?<![^\W_])_|_(?![^\W_])|~(?=~)|(?<=~)~|<(?=[A-Za-z/!?]|\Z)"
+    r"[`]|!(?=\[)|\\(?![\w\s])|(?<!\s)\*|\*(?!\s)|\](?=[(\[:]|\Z)|(?<![^\W_])_|_(?![^\W_])|~(?=~)|(?<=~)~|<(?=[A-Za-z/!?]|\Z)"
 )
 _REFERENCE: Final = re.compile(r"&(?=#?\w{1,32};)")
 _LINE_START: Final = re.compile(r"\d{1,9}(?=[.)](?:\s|$))|(?=#{1,6}(?:\s|$)|>|[-+*](?:\s|$)|[-=]+$)")

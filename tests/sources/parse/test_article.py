@@ -357,6 +357,10 @@ def test_no_markup_picture_or_relative_link_gets_through(text: str, url: str) ->
         assert_is_clean(to_markdown(text, url))
 
 
+def test_text_like_a_picture_within_a_link_becomes_none() -> None:
+    assert_is_clean(to_markdown("<p><a href=/x>![x](/p.gif)</a></p>", PAGE))
+
+
 def test_control_characters_beside_notes_are_left_out() -> None:
     assert to_markdown("<ol><li value=3>a\x01b</li></ol><pre class=language-x>c\x02</pre>", PAGE) == "3. ab\n\n```x\nc\n```"
 
