@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 import subprocess
 import sys
 import urllib.error
@@ -36,10 +37,10 @@ class Wire:
         """What is there, an error page too; redirects are followed."""
         try:
             with urllib.request.urlopen(f"{self.site}{path}", timeout=PATIENCE) as answer:  # noqa: S310  ours
-                return Answer(answer.status, answer.headers.get_content_type(), answer.read().decode())
+                return Answer(answer.status, answer.headers.get_content_type(), answer.read().decode(errors="replace"))
         except urllib.error.HTTPError as error:
             with error:
-                return Answer(error.code, error.headers.get_content_type(), error.read().decode())
+                return Answer(error.code, error.headers.get_content_type(), error.read().decode(errors="replace"))
 
     def json(self, path: str) -> Any:
         return json.loads(self.get(path).text)
@@ -55,8 +56,7 @@ class Wire:
 
     def password(self) -> str:
         """Of the first account, as the operator reads it on the terminal."""
-        line = next(line for line in self.said.read_text(encoding="utf-8").splitlines() if line.startswith("Editors work under"))
-        return line.rpartition(" ")[2]
+        return re.search(r"^\| Password: (\S+)", self.said.read_text(encoding="utf-8"), re.M)[1]  # type: ignore[index]
 
 
 @contextmanager

@@ -44,7 +44,7 @@ def test_without_javascript_one_searches_and_filters(open_page: Open) -> None:
 
 def test_without_javascript_one_turns_pages_and_goes_back_by_the_archive(long_wire: Wire, open_page: Open) -> None:
     page = open_page("/archive", of=long_wire, java_script_enabled=False).page
-    page.locator(f'a[href="/day/{LONG_DAY}"]').click()
+    page.locator(f'a[href="/day/{LONG_DAY}"]').first.click()
     page.wait_for_url(f"**/day/{LONG_DAY}")
     page.get_by_role("link", name="Next page").click()
     page.wait_for_url("**page=2")
