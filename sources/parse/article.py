@@ -62,7 +62,8 @@ _CROWDED: Final = re.compile(
 # What no XML may hold (XML 1.0 §2.2), as itself or as a reference: lxml refuses to write such a text, and trafilatura gives up.
 _CONTROL: Final = re.compile(
     r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]"
-    r"|&#(?:x0*(?:[0-8bcef]|1[0-9a-f]|fff[ef])|0*(?:[0-8]|1[124-9]|2[0-9]|3[01]|6553[45]))(?:;|(?![0-9a-f]))", re.I
+    r"|&#(?:x0*(?:[0-8bcef]|1[0-9a-f]|fff[ef])|0*(?:[0-8]|1[124-9]|2[0-9]|3[01]|6553[45]))(?:;|(?![0-9a-f]))",
+    re.I,
 )
 _STYLES: Final = {"#b": "strong", "#i": "em", "#t": "code", "#sup": "sup", "#sub": "sub"}
 _NAMES: Final = {"item": "li", "lb": "br", "row": "tr", "cell": "td", "quote": "blockquote"}
