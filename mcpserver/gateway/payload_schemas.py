@@ -54,7 +54,7 @@ class Tweet(BaseModel):
 
 
 class Growing(BaseModel):
-    """What has more of the stories than in the weeks before."""
+    """A topic, name or storyline with a larger share of the stories than in the weeks before."""
 
     kind: Annotated[str, Field(description="topic, name or storyline.", max_length=20)]
     name: Id

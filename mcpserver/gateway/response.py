@@ -16,7 +16,7 @@ EXHAUSTED: Final = "exhausted"
 
 
 class AttemptOut(Schema):
-    """One thing that was tried."""
+    """An attempt to get an answer from an upstream."""
 
     resource: str = Field(description="The address that was asked.")
     upstream: str
@@ -28,7 +28,7 @@ class AttemptOut(Schema):
 
 
 class OriginOut(Schema):
-    """Where an answer came from."""
+    """The origin of an answer."""
 
     request_id: str = Field(description="gateway_explain tells of it again.")
     asked: str
@@ -46,7 +46,7 @@ class OriginOut(Schema):
 
 
 class ReadOut(Schema):
-    """One answer of the gateway."""
+    """An answer of the gateway."""
 
     note: str = Field(description="What a reader should know before using the data; empty for a plain answer.")
     untrusted_instructions: bool = Field(
