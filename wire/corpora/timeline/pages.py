@@ -97,7 +97,7 @@ def report(_request: HttpRequest, slug: str, report_id: str) -> dict[str, Any]:
 
 @of_corpus("events")
 def timeline(request: HttpRequest, slug: str) -> dict[str, Any]:
-    """Show a period, by default the newest that is not ahead, or all that a filter leaves: how many events its parts have, and its events."""
+    """Show how many events the parts of a period have, and its events; by default the newest that is not ahead, of a filter all."""
     chosen, asked = _read_parameters(request, *FILTERS, "layer", "period")
     period, cursor = asked.pop("period", ""), asked.pop("cursor", None)
     counts = queries.count_events(slug, **asked)

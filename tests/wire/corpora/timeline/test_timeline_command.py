@@ -45,7 +45,9 @@ def test_a_new_corpus_of_any_kind_keeps_every_rule_and_is_written_once(tmp_path:
     assert "has files already" in str(refused("new", directory)[1])
 
 
-@pytest.mark.parametrize(("name", "slug"), [("tide_marks", "tide-marks"), ("corpora", "corpus"), ("_", "corpus"), ("a" * 50, "a" * 40)])
+@pytest.mark.parametrize(
+    ("name", "slug"), [("tide_marks", "tide-marks"), ("corpora", "corpus"), ("_", "corpus"), ("a" * 50, "a" * 40)]
+)
 def test_a_new_corpus_keeps_every_rule_in_a_directory_of_any_name(tmp_path: Path, name: str, slug: str) -> None:
     assert said("new", tmp_path / name).startswith(f"{slug} is in ")
     assert said("check", tmp_path / name).startswith(f"{slug} keeps every rule")
