@@ -26,7 +26,7 @@ NEWSROOM = [
     (
         "Meta-backed Hupo finds growth after pivot to AI sales coaching",
         "Hupo, backed by Meta, pivoted to AI sales coaching, and secured a $10M Series A led by DST Global",
-        (BOTH, "Meta-backed Hupo finds growth after pivot to AI sales coaching. Hupo, backed by Meta, pivoted to AI sales coaching,"),
+        (BOTH, "Meta-backed Hupo finds growth after pivot to AI sales coaching. Hupo, backed by Meta, pivoted"),
     ),
     # It sets a scene, of which the headline has no word
     (

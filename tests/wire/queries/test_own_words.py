@@ -88,4 +88,3 @@ def test_a_bracket_names_the_report_of_its_day_that_says_this(story: Story) -> N
     assert (found.story_id, found.support) == (story.chatbotnews_id, "supported")
     (other,) = verify_citation(f"A zoo in Ruritania has lent its last pangolin to a circus {bracket}.").citations
     assert (other.story_id, other.verdict) == (None, "unknown")
-
