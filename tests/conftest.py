@@ -50,7 +50,6 @@ DIFFERS_BY_DATABASE = (
     "wire/ingest/test_rebuild.py",
     "wire/ops/archive/test_dump.py",
     "wire/ops/archive/test_dump_any_wire.py",
-    "wire/ops/archive/test_every_column.py",
     "wire/ops/archive/test_loadwire.py",
     "wire/ops/archive/test_loadwire_any_input.py",
     "wire/ops/archive/test_sealed_rows.py",

@@ -22,7 +22,11 @@ LEADS: Final = get_words("leads")
 
 
 def find_urls(text: str) -> list[str]:
-    return [url.rstrip(".,;:!?") for url in URL.findall(text)]
+    return [strip_punctuation(url) for url in URL.findall(text)]
+
+
+def strip_punctuation(url: str) -> str:
+    return url.rstrip(".,;:!?")
 
 
 def has_content(text: str) -> bool:

@@ -20,11 +20,10 @@ from citations.find.match import CitationMatch
 from citations.find.normalize import straighten
 from citations.find.records import find_records, read_csl
 from citations.find.segments import BREAK, ID, Passage, split_passages
-from citations.find.text_formats import LAYERED, NEAR_ID, build_match, find_lead_ins, find_without_id
+from citations.find.text_formats import AHEAD, LAYERED, NEAR_ID, build_match, find_lead_ins, find_without_id
 from citations.format.formats import CitationFormat
 from citations.phrases import compile_pattern
 
-AHEAD: Final = 400  # characters
 NEAR: Final = 400  # characters of each of the PARAGRAPHS beside an id that stands alone
 PARAGRAPHS: Final = 6
 _SOURCE: Final = re.compile(r"[\s(\[]*(?:sources?|read more|see|link|via|at)?:?[\s(\[<]*(?:\[[^\[\]\n]{1,60}\]\s?\(<?)?$", re.I)

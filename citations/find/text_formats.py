@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, Final
 
-from citations.find.context import LONGEST, find_urls, last_claim, last_sentence_start
+from citations.find.context import LONGEST, find_urls, last_claim, last_sentence_start, open_bracket
 from citations.find.dates import DATE, iso
 from citations.find.match import CitationMatch, find_correction, read_address
 from citations.find.normalize import words_of
@@ -23,6 +23,7 @@ INLINE: Final = re.compile(rf"{NAME},? ?\(?citing (?P<publisher>[^\n]{{1,150}}?)
 _PLACEHOLDER: Final = re.compile(r"<[^<>]{1,40}>|\{[^{}]{1,40}\}")  # of whoever explains the format
 _CREDITING: Final = re.compile(r", crediting (?P<name>[^\n]{1,150}?)(?=, \d{4}-)", re.I)
 _ENDS: Final = re.compile(r"[)\]\"']*[.!?]?[)\]\"']*(?:\s|$)")
+AHEAD: Final = 400  # characters
 BYLINE: Final = 200  # characters
 TAIL: Final = compile_pattern("tail", re.I)
 MARKDOWN_TAIL: Final = compile_pattern("markdown_tail", re.I)
@@ -58,7 +59,8 @@ def find_without_id(raw: str) -> Iterator[CitationMatch]:
         if before.endswith('"') and not rest.startswith('"'):  # all of it is quoted
             rest = rest.partition('"')[0]
         match = _read_layered(before, head, rest, is_first=not number) if head.re is LAYERED else _read_inline(head, rest)
-        yield replace(match, ahead=before[last_sentence_start(before) :][-100:])
+        sentence = before[last_sentence_start(before) :]
+        yield replace(match, ahead=sentence[-AHEAD:] if open_bracket(sentence) and match.rest is None else sentence[-100:])
     for near in NEAR_ID.finditer(text):
         if not ID.fullmatch(near[0]) and not (heads and text.startswith(("…", "..."), near.end())):
             yield CitationMatch(text[max(0, near.start() - 200) : near.end()].strip(), other_id=near[0])
@@ -92,6 +94,8 @@ def _read_inline(head: re.Match[str], rest: str) -> CitationMatch:
     rest = rest[date.end() :] if date else rest
     corrected = CORRECTED.match(rest)
     rest = rest[corrected.end() :] if corrected else rest
+    if rest.startswith(")"):  # what it cites stands before the bracket
+        whole, rest = whole.removesuffix(rest.rstrip()), ""
     return CitationMatch(
         whole,
         CitationFormat.INLINE,

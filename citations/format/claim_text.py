@@ -44,6 +44,8 @@ _TO_THE_READER: Final = compile_pattern("to_the_reader")
 _TEASES: Final = compile_pattern("teases")
 # What points back to something that only the headline or the story names, or to the day of the story.
 _POINTS_BACK: Final = compile_pattern("points_back")
+# What points to nothing: "It has been another busy week."
+_SETS_SCENE: Final = compile_pattern("sets_scene")
 # Two headings or a heading and its text that a page printed one below the other.
 _GLUED: Final = compile_pattern("glued")
 _NAME: Final = re.compile(r"[^\W_](?:[\w.+&’'-]*[^\W_])?")
@@ -55,9 +57,11 @@ _FIRST_WORD: Final = re.compile(r"(?:The|An?|In|On|From|With) ")  # of fragments
 _COMMON: Final = get_words("common")
 _ENGLISH: Final = get_words("english")
 STEM: Final = 5  # letters by which words are compared: "build" and "building"
-TELLING: Final = 0.5  # share of the headline's words from which a summary tells the same news
+TELLING: Final = 0.5  # share of the headline's words from which a sentence tells of the same
 _AMOUNT: Final = re.compile(r"[$€£¥]\s?(\d[\d.,]*\d{2})")  # smaller ones are of many deals
-RETELLING: Final = 0.75  # share of the headline's words from which a text tells nothing else
+ALONE: Final = 0.65  # share from which a summary needs no headline beside it; of a headline of FEW_WORDS, TELLING is enough
+FEW_WORDS: Final = 5
+RETELLING: Final = 0.75  # share of the headline's words from which a text tells the same news
 _NUMBER: Final = re.compile(r"\d+(?:[.,]\d+)*")
 _FINITE: Final = get_words("finite")
 
@@ -65,14 +69,14 @@ _FINITE: Final = get_words("finite")
 def build_statement(headline: str, summary: str, *, of_maker: bool) -> Statement:
     """Return the statement; `summary` has at most 160 characters and may be cut; `of_maker`: on the maker's own blog."""
     news = _clip_summary(summary, of_maker=of_maker)
-    is_related = _measure_telling(news, headline) or _POINTS_BACK.match(news) or _speaks(news)
-    if not news or not is_related:
+    telling = _measure_telling(news, headline)
+    if not news or not (telling or (_POINTS_BACK.match(news) and not _SETS_SCENE.match(news)) or _speaks(news)):
         return Statement(_headline_sentence(headline), StatementKind.HEADLINE)
     is_named = _names_its_subject(news, headline)
     if _speaks(news):
         is_plain = is_named or _speaks(headline)
         return Statement(_quote(news) if is_plain else f"{headline.rstrip(_DANGLING + '.')}: {_quote(news)}", StatementKind.QUOTED)
-    if is_named and _measure_telling(news, headline) >= TELLING:
+    if is_named and telling >= (TELLING if len(headline.split()) <= FEW_WORDS else ALONE):
         return Statement(end_with_stop(news), StatementKind.SUMMARY, news)
     return Statement(f"{_headline_sentence(headline)} {end_with_stop(news)}", StatementKind.BOTH, news)
 

@@ -26,7 +26,19 @@ NEWSROOM = [
     (
         "Meta-backed Hupo finds growth after pivot to AI sales coaching",
         "Hupo, backed by Meta, pivoted to AI sales coaching, and secured a $10M Series A led by DST Global",
-        (SUMMARY, "Hupo, backed by Meta, pivoted to AI sales coaching, and secured a $10M Series A led by DST Global."),
+        (BOTH, "Meta-backed Hupo finds growth after pivot to AI sales coaching. Hupo, backed by Meta, pivoted"),
+    ),
+    # It sets a scene, of which the headline has no word
+    (
+        "Yahoo is using AI to recap football games in real time",
+        "It's about to be week 14 of the NFL season, and stakes and storylines abound across the league.",
+        (HEADLINE, "Yahoo is using AI to recap football games in real time."),
+    ),
+    # It lacks the news: half of the headline's words are not enough
+    (
+        "Google Research and ISTA are using light microscopes to map the brain",
+        "For more than a decade, Google Research has been using AI to map the connections between every cell in the brain.",
+        (BOTH, "Google Research and ISTA are using light microscopes to map the brain. For more than a decade"),
     ),
     # It tells something else than the headline, whose news comes first then
     (

@@ -63,7 +63,7 @@ class Brief(Report):
     consensus_score: float
     cross_source_count: int
     began: dt.datetime  # its event's first news report
-    makers: int  # of its event's independent sources
+    makers: tuple[str, ...]  # among its event's independent sources
     voices: tuple[str, ...]  # the newsrooms among these that reported on this day
     voices_of_other_days: tuple[str, ...]
     cite: Callable[[], str]
@@ -73,7 +73,7 @@ class Brief(Report):
     @property
     def newsrooms(self) -> int:
         """Return how many independent newsrooms report its event; of their own affairs, makers are none."""
-        return self.cross_source_count - self.makers
+        return self.cross_source_count - len(self.makers)
 
     @property
     def weight(self) -> int:
@@ -263,7 +263,7 @@ def _write_lead(lead: Brief, number: int, before: Before | None) -> str:
         what += f", as on {_format_day(before.day)},"
     elif number == 1:
         what = "The day's one story"
-    elif lead.newsrooms < 2:  # no claim that it is the main one
+    elif len(lead.voices) < 2:  # no claim that it is the main one
         what = "Among the day's stories"
     sources = _name_sources(lead)
     length = len(f"{what} is “{lead.headline}”.")
@@ -321,11 +321,10 @@ def _write_reports(chosen: Sequence[Brief]) -> str:
 
 
 def _name_sources(story: Brief) -> str:
-    """Return who reports it: newsrooms by name, and makers, who are no independent source of their own affairs, in words."""
-    is_maker = story.tier == Tier.CORPORATE
+    """Return who reports it: newsrooms by name, then makers, who are no independent source of their own affairs."""
     names = _shorten_names([story.publisher, *(name for name in story.voices if name != story.publisher)])
-    if makers := max(0, story.makers - is_maker):
-        names.append(f"{makers} companies" if makers > 1 else "another company" if is_maker else "the company itself")
+    makers = [name for name in story.makers if name != story.publisher]
+    names += makers if len(makers) < 2 else [f"{_write_number(len(makers))} companies"]
     others = [name for name in story.voices_of_other_days if name != story.publisher]
     if not others:
         return _join_names(names)

@@ -235,12 +235,12 @@ def _write_take(day: dt.date, briefs: Sequence[editors_take.Brief], leads: Leads
 
 def _brief_stories(rows: Sequence[DayStory], derived: Mapping[str, Derived], all_reports: Reports) -> Iterator[editors_take.Brief]:
     """Yield the briefs of a day's stories; `began`, `makers` and the newsrooms are of all reports of their event."""
-    began, makers, newsrooms = dict[str, dt.datetime](), dict[str, int](), dict[str, list[str]]()
+    began, makers, newsrooms = dict[str, dt.datetime](), dict[str, list[str]](), dict[str, list[str]]()
     for event_id, reports in all_reports.items():
         began[event_id] = find_first(reports).published_at
         best = min(reports, key=lambda one: (not one.is_news, one.tier == Tier.CORPORATE, one.tier, one.published_at))
         voices = [best, *(sibling.report for sibling in weigh_consensus(best, reports).siblings if sibling.independent)]
-        makers[event_id] = sum(voice.tier == Tier.CORPORATE for voice in voices)
+        makers[event_id] = [voice.publisher for voice in voices if voice.tier == Tier.CORPORATE]
         voices.sort(key=lambda voice: voice.published_at)
         newsrooms[event_id] = [voice.publisher for voice in voices if voice.tier != Tier.CORPORATE]
     houses = Houses.load()
@@ -258,7 +258,7 @@ def _brief_stories(rows: Sequence[DayStory], derived: Mapping[str, Derived], all
             consensus_score=score,
             cross_source_count=count,
             began=began.get(event_id, revision.published_at),
-            makers=min(makers.get(event_id, 0), count),
+            makers=tuple(makers.get(event_id, [])[:count]),
             voices=tuple(name for name in reporting if (event_id, name) in told),
             voices_of_other_days=tuple(name for name in reporting if (event_id, name) not in told),
             cite=partial(cite, cited, CitationFormat.LAYERED),

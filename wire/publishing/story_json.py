@@ -21,7 +21,7 @@ from wire.text.vocabulary import Category, Status, Topic
 
 log = logging.getLogger(__name__)
 
-RENDERING: Final = 7
+RENDERING: Final = 8
 # Raise it whenever what a story's JSON says or how a citation reads changes: all stored JSON is then rendered anew.
 BATCH: Final = 500
 SEAL: Final = 16  # bytes in front of the packed JSON

@@ -163,8 +163,9 @@ def _find_denial(claim: Statement, told: Statement, *, is_whole: bool) -> str:
 def list_missing_names(claim: Statement, told: Statement) -> list[str]:
     """List the names of a claim, as it has them, that a text does not have."""
     first = next(iter(re.findall(r"[^\W_]+(?:-\d+)?", claim.text)), "")
-    # A usual word of English that begins a sentence is no name.
-    is_name = first[:1].isupper() and first.casefold() not in FREQUENT_WORDS and token(first) not in read_frequencies(1.0, 0.0)
+    # A usual word of English that begins a sentence is no name, and no number is.
+    is_usual = first.casefold() in FREQUENT_WORDS or first.endswith("ly") or bool(read_quantities(fold_text(first))[0])
+    is_name = first[:1].isupper() and not is_usual and token(first) not in read_frequencies(1.0, 0.0)
     names = claim.names | (_find_stems(first) if is_name else frozenset())
     missing = names - told.stems - COMMON - _NO_NAMES
     said = dict.fromkeys(re.findall(r"[^\W\d_]{2,}", claim.text))  # of versions `find_other_figure` judges
@@ -172,7 +173,12 @@ def list_missing_names(claim: Statement, told: Statement) -> list[str]:
 
 
 def list_missing_numbers(claim: Statement, told: Statement) -> list[str]:
-    return [one.said for one in claim.quantities if not any(one.agrees(other) for other in told.quantities)]
+    """List the numbers of a claim, as it has them, that a text does not have; "nine hard months" are nine-month ones."""
+
+    def has(one: Quantity, other: Quantity) -> bool:
+        return one.agrees(other) or (one.value == other.value and not (one.unit and other.unit))
+
+    return [one.said for one in claim.quantities if not any(has(one, other) for other in told.quantities)]
 
 
 def find_overclaim(claim: Statement, *told: Statement) -> str:

@@ -51,11 +51,12 @@ class Quantity:
 
 @lru_cache(maxsize=4096)
 def find_quantities(text: str) -> tuple[tuple[Quantity, ...], str]:
-    """Return the quantities of a text in order, and the text without them. A lone "one" is a word; so is the number of "GPT-5"."""
+    """Return the quantities of a text in order, and the text without them. A lone "one" is a word; so are "4o" and
+    the number of "GPT-5"."""
     found: list[Quantity] = []
 
     def collect(match: re.Match[str]) -> str:
-        if (match["spelled"] or "").lower() in ("one", "zero"):
+        if (match["spelled"] or "").lower() in ("one", "zero") or (match[0][-1].isdigit() and text[match.end() :][:1].isalpha()):
             return match[0]
         if match["spelled"]:
             value = Decimal(_read_spelled(match["spelled"].lower()))

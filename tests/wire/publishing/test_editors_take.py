@@ -50,7 +50,7 @@ def brief(
         cross_source_count=sources,
         published_at=AT - dt.timedelta(minutes=number),
         began=AT,
-        makers=0,
+        makers=(),
         voices=(f"Publisher {number % 7}", *(f"Newsroom {other}" for other in range(1, sources))),
         voices_of_other_days=(),
         cite=lambda: citation,
@@ -187,6 +187,8 @@ def test_a_lead_that_one_newsroom_reports_is_no_main_story() -> None:
     told = editors_take.write(DAY, [brief(0, "Who needs quinces?", summary=""), brief(1)], None)
     assert "Among the day's stories is “[Quince ships](https://w.example/cbn-1)”, reported by Publisher 1." in told
     assert "quinces?" not in told, "no headline that only asks is told as other news"
+    lead = replace(brief(1, sources=2), voices=("Publisher 1",), voices_of_other_days=("Newsroom 1",))
+    assert "Among the day's stories is “[Quince ships]" in editors_take.write(DAY, [lead, brief(2)], None)
 
 
 def test_the_next_events_are_those_of_several_newsrooms_and_then_the_weightiest() -> None:
@@ -210,7 +212,7 @@ def test_a_full_day_says_what_kind_of_day_it_was() -> None:
 
 
 def test_announcements_of_makers_stand_apart() -> None:
-    own = replace(brief(1, "Marmot opens its doors"), tier=1, makers=1, voices=())
+    own = replace(brief(1, "Marmot opens its doors"), tier=1, makers=("Publisher 1",), voices=())
     told = editors_take.write(DAY, [brief(0), own], None)
     assert told.endswith("From the companies themselves: “[Marmot opens its doors](https://w.example/cbn-1)” (Publisher 1).\n")
 
@@ -319,15 +321,16 @@ def test_the_lead_of_a_day_is_the_one_its_brief_began_with() -> None:
     ("tier", "newsrooms", "makers", "told"),
     [
         (2, 3, 0, "Publisher 0, Newsroom 1 and Newsroom 2"),
-        (2, 1, 1, "Publisher 0 and the company itself"),
-        (2, 3, 1, "Publisher 0, Newsroom 1, Newsroom 2 and the company itself"),
-        (2, 1, 2, "Publisher 0 and 2 companies"),
-        (1, 1, 2, "Publisher 0, Newsroom 1 and another company"),
+        (2, 1, 1, "Publisher 0 and Maker 0"),
+        (2, 3, 1, "Publisher 0, Newsroom 1, Newsroom 2 and Maker 0"),
+        (2, 1, 2, "Publisher 0 and two companies"),
+        (1, 1, 2, "Publisher 0, Newsroom 1 and Maker 1"),
     ],
 )
 def test_a_maker_is_no_independent_source(tier: int, newsrooms: int, makers: int, told: str) -> None:
     own = ("Publisher 0",) if tier == 2 else ()
     voices = (*own, *(f"Newsroom {other}" for other in range(1, newsrooms + (tier == 1))))[:newsrooms]
     lead = replace(brief(0, "Quince ships a robot", summary=""), cross_source_count=newsrooms + makers)
-    lead = replace(lead, makers=makers, tier=tier, voices=voices)
+    names = [f"Maker {number}" for number in range(makers)]
+    lead = replace(lead, makers=("Publisher 0", *names[1:]) if tier == 1 else tuple(names), tier=tier, voices=voices)
     assert f"”, reported by {told}." in render_text(editors_take.write(DAY, [lead, brief(1)], None))

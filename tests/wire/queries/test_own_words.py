@@ -29,7 +29,14 @@ FORMS = {
     "link": "{said} ({address})",
     "layered": "According to TechCrunch, as summarized by ChatbotNews.ai, {said}. Source: {address}",
     "note": "{said} [1].\n\n1. The chip deal, TechCrunch, {address}",
+    "article": "{said} ({article}).",
+    "bracket": "{said} (ChatbotNews.ai, citing TechCrunch (Tier 2), {day}). Nothing else happened.",
 }
+
+
+def write(form: str, said: str, story: Story) -> str:
+    address = permalink(story.chatbotnews_id)
+    return FORMS[form].format(said=said, address=address, article=story.original_url, day=story.wire_date)
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -41,7 +48,7 @@ FORMS = {
     ],
 )
 def test_true_words_of_a_writers_own_are_supported(story: Story, form: str, said: str) -> None:
-    text = FORMS[form].format(said=said, address=permalink(story.chatbotnews_id))
+    text = write(form, said, story)
     assert judge(text) == ("reworded", "supported")
 
 
@@ -58,7 +65,7 @@ def test_true_words_of_a_writers_own_are_supported(story: Story, form: str, said
     ],
 )
 def test_a_falsehood_in_a_writers_own_words_is_seen(story: Story, form: str, said: str) -> None:
-    text = FORMS[form].format(said=said, address=permalink(story.chatbotnews_id))
+    text = write(form, said, story)
     assert judge(text) in {("wrong", None), ("reworded", "unsupported")}
 
 
@@ -67,11 +74,17 @@ def test_a_sum_over_a_note_with_the_right_headline_is_held_against_it(story: Sto
     assert judge(text)[0] == "wrong"
 
 
-def test_a_note_may_name_the_article_where_the_text_cites_the_wire_elsewhere(story: Story) -> None:
-    other = published(title="Frobnitz opens a museum of clocks")
-    text = (
-        f"Quibblecorp pays $920 million for Frobnitz [1], which has a museum of clocks [2].\n\n"
-        f"1. {HEADLINE}, TechCrunch, {story.original_url}\n2. A museum of clocks, TechCrunch, {permalink(other.chatbotnews_id)}"
-    )
-    assert [one.story_id for one in verify_citation(text).citations] == [story.chatbotnews_id, other.chatbotnews_id]
-    assert verify_citation(text.rsplit("\n", 1)[0]).citations == []
+def test_an_article_is_named_by_its_publishers_address(story: Story) -> None:
+    text = f"Quibblecorp pays $920 million for Frobnitz [1].\n\n1. {HEADLINE}, TechCrunch, {story.original_url}?utm_source=x."
+    (found,) = verify_citation(text).citations
+    assert (found.story_id, found.text) == (story.chatbotnews_id, f"1. {HEADLINE}, TechCrunch, {story.original_url}?utm_source=x.")
+    assert verify_citation("Quibblecorp pays for Frobnitz, see https://techcrunch.com/another").citations == []
+
+
+def test_a_bracket_names_the_report_of_its_day_that_says_this(story: Story) -> None:
+    published(title="Frobnitz opens a museum of clocks")
+    bracket = f"(ChatbotNews.ai, citing TechCrunch (Tier 2), {story.wire_date})"
+    (found,) = verify_citation(f"Quibblecorp pays $920 million for the chip maker Frobnitz {bracket}.").citations
+    assert (found.story_id, found.support) == (story.chatbotnews_id, "supported")
+    (other,) = verify_citation(f"A zoo in Ruritania has lent its last pangolin to a circus {bracket}.").citations
+    assert (other.story_id, other.verdict) == (None, "unknown")

@@ -72,20 +72,24 @@ def cross_validate(labelled: LabelledStories) -> dict[str, Figures]:
 
 
 def replay_halves(labelled: LabelledStories) -> dict[str, Figures]:
-    """Return what readers see of each half of the months, grouped as published by weights that are fitted to the other half."""
+    """Return what readers see of each half of the months, and of both, grouped as published by weights fitted to the other half."""
     months = [f"{story.published_at:%Y-%m}" for story in labelled.stories]
     middle = sorted(set(months))[len(set(months)) // 2]
     early = [place for place, month in enumerate(months) if month < middle]
     late = [place for place, month in enumerate(months) if month >= middle]
-    figures = {}
+    figures, found_of, both = dict[str, Figures](), dict[str, str](), _choose_stories(labelled, [*early, *late])
     for name, measured, others in ((f"before {middle}", early, late), (f"from {middle} on", late, early)):
         models = read_models(fit_models(_choose_stories(labelled, others)))
         part = _choose_stories(labelled, measured)
-        events = replay_days([story for story in part.stories if not is_roundup(story.headline)], models)
-        found = [events.get(story.chatbotnews_id, story.chatbotnews_id) for story in part.stories]
-        publications = [story.publisher for story in part.stories]
-        figures[name] = {**compare_groups(found, part.events, publications), **count_misled(found, part.events, part.stories)}
-    return figures
+        found_of |= replay_days([story for story in part.stories if not is_roundup(story.headline)], models)
+        figures[name] = _measure_events(part, found_of)
+    return figures | {"both": _measure_events(both, found_of)}
+
+
+def _measure_events(part: LabelledStories, found_of: Mapping[str, str]) -> Figures:
+    found = [found_of.get(story.chatbotnews_id, story.chatbotnews_id) for story in part.stories]
+    publications = [story.publisher for story in part.stories]
+    return {**compare_groups(found, part.events, publications), **count_misled(found, part.events, part.stories)}
 
 
 def measure_storylines(

@@ -53,8 +53,13 @@ def is_changed_copy(said: str, known: StoryRecord) -> bool:
 
 def shares_words(said: str, known: StoryRecord, least: float = SOME) -> bool:
     """Return whether a text has enough of the record's words to be about it; else it is of another story."""
+    return share_words(said, known) >= least
+
+
+def share_words(said: str, known: StoryRecord) -> float:
+    """Return the share of a text's words that are the record's, 0 to 1; 1 for a text without words."""
     told = claim_match.parse_statement(NO_WORDS.sub(" ", said)).told
-    return any(len(told & read_record(row).stems) >= least * len(told) for row in known.revisions)
+    return max(len(told & read_record(row).stems) for row in known.revisions) / len(told) if told else 1.0
 
 
 def _judge(said: str, row: StoryRevision, *, is_lead: bool) -> tuple[int, str]:

@@ -1,6 +1,7 @@
 """Stories that citations without an id, or with a wrong one, are of: the story that says these very words, if there is one."""
 
 import datetime as dt
+import re
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
@@ -9,16 +10,15 @@ from typing import Final
 from django.db.models import Q, prefetch_related_objects
 from rapidfuzz import fuzz
 
-from citations.find.context import find_urls
+from citations.find.context import URL, find_urls, open_bracket, strip_punctuation
 from citations.find.match import CitationMatch
 from citations.find.normalize import ELLIPSIS, split_at_ellipses, words_of
-from citations.find.notes import list_entries
-from citations.find.segments import ID
 from citations.sentence_boundaries import sentences
 from wire.models import Story, StoryAlias, StoryRevision
 from wire.models.search import first_place, newest_places
 from wire.models.story import BY_EDITOR
 from wire.publishing.story_json import permalink
+from wire.queries.verification.own_words import SOME, share_words
 from wire.queries.verification.record import Publications, StoryRecord
 from wire.text.identity import canonical_url
 from wire.text.query import Term
@@ -43,6 +43,9 @@ def resolve(found: Sequence[CitationMatch], publications: Publications) -> list[
         missed = [one for one in found if _text(one) and not rankings[id(one)]]
         for one, candidates in zip(missed, look(missed), strict=True):
             rankings[id(one)] = _rank(one, candidates, publications, is_last=look is _read_whole)
+    silent = [one for one in found if not _text(one) and open_bracket(one.ahead)]
+    for one, candidates in zip(silent, _read_whole(silent), strict=True):
+        rankings[id(one)] = _rank_own_words(one, candidates, publications)
     nearest = []
     for one in found:
         ranking = rankings[id(one)]
@@ -52,23 +55,24 @@ def resolve(found: Sequence[CitationMatch], publications: Publications) -> list[
     return nearest
 
 
-def name_articles(text: str) -> str:
-    """Return a text in which a numbered note has the permalink of a story in place of the publisher's address of its article, if
-    the text cites this wire elsewhere and the note has no id itself.
+def name_articles(text: str) -> tuple[str, dict[str, str]]:
+    """Return a text in which the publisher's address of an article is the permalink of its story, and these addresses by their
+    permalinks. An article whose story the text names itself keeps its address: a citation of the wire may give both.
     """
-    spans = [(begin, end) for begin, end in list_entries(text) if not ID.search(text, begin, end)] if ID.search(text) else []
     canonical = {}
-    for url in dict.fromkeys(url for begin, end in spans for url in find_urls(text[begin:end])[:1]):
+    for url in dict.fromkeys(find_urls(text)):
         with suppress(ValueError):
             canonical[url] = canonical_url(url)
     stories = Story.objects.published().filter(original_url__in=canonical.values())
     aliases = StoryAlias.objects.filter(url__in=canonical.values(), story__current__isnull=False)
     ids = dict([*aliases.values_list("url", "story__chatbotnews_id"), *stories.values_list("original_url", "chatbotnews_id")])
-    for begin, end in reversed(spans):
-        url = next(iter(find_urls(text[begin:end])), "")
-        if (story_id := ids.get(canonical.get(url, ""))) and story_id not in text:
-            text = text[:begin] + text[begin:end].replace(url, permalink(story_id), 1) + text[end:]
-    return text
+    named = {url: permalink(ids[article]) for url, article in canonical.items() if article in ids and ids[article] not in text}
+
+    def name_article(found: re.Match[str]) -> str:
+        url = strip_punctuation(found[0])
+        return found[0].replace(url, named.get(url, url), 1)
+
+    return URL.sub(name_article, text) if named else text, {link: url for url, link in named.items()}
 
 
 def _search_index(found: Sequence[CitationMatch], *, is_near_day: bool) -> list[list[StoryRecord]]:
@@ -132,6 +136,14 @@ def _rank(found: CitationMatch, candidates: list[StoryRecord], publications: Pub
         alike = [(score, known) for score, known in scored if score > ALIKE - LOOSER]
         near = alike if len(alike) == 1 else []
     return sorted(near, key=lambda pair: -pair[0])
+
+
+def _rank_own_words(found: CitationMatch, candidates: list[StoryRecord], publications: Publications) -> Ranking:
+    """Return the reports of the publisher and the day that a sentence names in a bracket, by how much they have of its words."""
+    publisher = publications.canonical_name(found.publisher or "")
+    those = [known for known in candidates if found.dates and known.current.original_publisher == publisher]
+    scored = [(100 * share, known) for known in those if (share := share_words(found.ahead, known)) >= SOME]
+    return sorted(scored, key=lambda pair: -pair[0])
 
 
 def _score(found: CitationMatch, known: StoryRecord, publisher: str | None) -> float:
