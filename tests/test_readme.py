@@ -35,6 +35,8 @@ SENTENCE: Final = "According to {publisher}, as summarized by ChatbotNews.ai, â€
 NOT_RUN: Final = {
     "make test": "it is the whole test suite, beside which this test stands",
     "claude mcp add --transport http chatbotnews-wire http://localhost:8000/mcp": "another maker's program and settings",
+    ".venv/bin/python manage.py publishers add https://example.org --i-am-the-publisher": "it asks a site on the internet",
+    ".venv/bin/python manage.py loadfactchecks example.org": "it asks a site on the internet",
 }
 
 

@@ -192,9 +192,14 @@ class Policy:
                 if uri == resource.uri or _find_member(self, uri) is None:
                     raise ValueError(f"resources.{resource.name}.chain: {uri!r} is no other resource of this policy")
         for upstream in self.upstreams.values():
-            for name in upstream.adapters:
+            for name, adapter in upstream.adapters.items():
                 if name not in self.resources:
                     raise ValueError(f"upstreams.{upstream.name}.adapters: there is no resource {name!r}")
+                params = self.resources[name].params
+                # An argument with a name that nobody fills would be left out of every call.
+                if strange := [hole for hole in adapter.list_holes() if hole not in params and not hole.startswith("agent.")]:
+                    known = ", ".join(params) or "none"
+                    raise ValueError(f"upstreams.{upstream.name}.adapters.{name}: there is no parameter {strange[0]!r} ({known})")
         if len({resource.uri for resource in self.resources.values()}) < len(self.resources):
             raise ValueError("resources: two of them have the same uri")
         return self

@@ -15,6 +15,7 @@ from config.url_secrets import CREDENTIALS_REFUSED, has_credentials
 FOREVER: Final = 10.0 * 365 * 86_400  # seconds
 TABLE: Final = ConfigDict(extra="forbid", validate_default=True)
 CONVERSIONS: Final = ("text", "number", "time", "json")
+_HOLE: Final = re.compile(r"\{(\+?[A-Za-z_.]+)\}")
 _UNITS: Final = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3_600.0, "d": 86_400.0}
 
 
@@ -74,6 +75,11 @@ class Adapter:
             if conversion and conversion not in CONVERSIONS:
                 raise ValueError(f"{name}: {conversion!r} is no conversion; there are {', '.join(CONVERSIONS)}")
         return fields
+
+    def list_holes(self) -> list[str]:
+        """Return the names in braces in its address and arguments."""
+        texts = (text for text in (self.resource, *self.arguments.values()) if isinstance(text, str))
+        return [hole for text in texts for hole in _HOLE.findall(text)]
 
 
 @dataclass(frozen=True, config=TABLE)

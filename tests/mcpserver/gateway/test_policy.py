@@ -27,6 +27,10 @@ TRENDS = "resources.news_global_trends"
         ("[upstreams.a]\nkind = 'http'", "upstreams.a.address: an http(s) address is needed."),
         ("[upstreams.a.env]\nAPI_KEY = 'secret!'", "upstreams.a.env: API_KEY: a secret is named, never written here: 'env:NAME'."),
         ("[upstreams.a.adapters.x]\ntool = 'y'", "upstreams.a.adapters: there is no resource 'x'."),
+        (
+            "[upstreams.a.adapters.news_global_trends]\ntool = 'y'\narguments = { n = '{+limit}' }",
+            "upstreams.a.adapters.news_global_trends: there is no parameter '+limit' (",
+        ),
         ("resources = 3", "resources: the value should be a valid table."),
     ],
 )

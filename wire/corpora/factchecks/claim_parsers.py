@@ -213,7 +213,10 @@ def parse_row(row: Mapping[str, str], language: str) -> ClaimDraft:
     ids = (_line(folded.get(name, ""), 200) for name in _COLUMNS["id"])
     own = next((one for one in ids if one and not is_row_number(one)), "")
     summary, label = texts.get("summary", ""), _line(value("label"), 200)
-    scale = {name: folded.get(f"rating_{name.lower()}") for name in ("ratingValue", "worstRating", "bestRating")}
+    scale = {
+        name: folded.get(f"rating_{name.lower()}") or folded.get(name.lower())
+        for name in ("ratingValue", "worstRating", "bestRating")
+    }
     draft = ClaimDraft(
         external_id=own or make_id(publisher, url, claim, summary),
         short_id=_line(value("short_id"), 200),

@@ -54,7 +54,10 @@ def load(
         try:
             entries = islice(file_formats.read_entries(file, job.language, most_bytes), job.processed, None)
             for batch in _batches(entries, most_characters):
-                begun = begun or time.thread_time()  # what was done by earlier loads is read again, and does not count
+                if begun is None:
+                    begun = time.thread_time()  # what was done by earlier loads is read again, and does not count
+                elif seconds is not None and time.thread_time() - begun > seconds:
+                    return _end(job, LoadJob.Status.PENDING)
                 with transaction.atomic():
                     _store_batch(job, batch)
                     if time.monotonic() - announced > ANNOUNCED:
@@ -63,8 +66,6 @@ def load(
                 progress(job)
                 if LoadJob.objects.filter(pk=job.pk, cancel_requested=True).exists():
                     return _end(job, LoadJob.Status.CANCELED)
-                if seconds is not None and time.thread_time() - begun > seconds:
-                    return _end(job, LoadJob.Status.PENDING)
             job.total = job.processed
             _end(job, LoadJob.Status.DONE)
         except BaseException as error:

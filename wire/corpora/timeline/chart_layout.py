@@ -32,11 +32,14 @@ class Zoom:
     later: str | None
 
 
-def zoom(counts: Counts, period: str = "") -> Zoom:
-    """Lay out a period; without one the newest that has few events. Raises: ValueError for a text that is no period."""
+def zoom(counts: Counts, period: str = "", today: dt.date = dt.date.max) -> Zoom:
+    """Lay out a period; without one the newest that has few events, `today` at the latest if one was before.
+
+    Raises: ValueError for a text that is no period.
+    """
     days = [day.isoformat() for day, _, _ in counts]
     if not period:
-        newest = max(days, default="")
+        newest = max((day for day in days if day <= today.isoformat()), default=max(days, default=""))
         sizes = {length: sum(n for day, _, n in counts if day.isoformat()[:length] == newest[:length]) for length in (4, 7, 10)}
         length = next((length for length, size in sizes.items() if size <= FEW), 10)
         period = newest[:length] or ALL

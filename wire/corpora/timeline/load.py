@@ -12,7 +12,7 @@ from django.utils.text import slugify
 
 from config.errors import Busy
 from wire.corpora.timeline import corpus_directory, releases, store, validation, verify
-from wire.corpora.timeline.corpus_config import KINDS, CorpusFile
+from wire.corpora.timeline.corpus_config import KINDS, RESERVED, CorpusFile
 from wire.corpora.timeline.corpus_directory import Written
 from wire.corpora.timeline.models import Corpus, CorpusRelease
 from wire.models import WireState
@@ -32,9 +32,15 @@ class LoadResult:
 def check(directory: Path, slug: str = "") -> tuple[Written, CorpusFile]:
     """Read a directory and check every rule. Raises: RefusedCorpus, with every problem."""
     written = corpus_directory.read(directory)
-    corpus = validation.corpus_of(written, slug or slugify(directory.resolve().name) or "corpus")
+    corpus = validation.corpus_of(written, slug or suggest_slug(directory))
     validation.expect(written, corpus)
     return written, corpus
+
+
+def suggest_slug(directory: Path) -> str:
+    """Return the directory's name as a slug that no address of the API has."""
+    slug = slugify(directory.resolve().name.replace("_", "-"))[:40].strip("-")
+    return slug if slug and slug not in RESERVED else "corpus"
 
 
 def write_example(directory: Path, kind: str) -> CorpusFile:
@@ -44,7 +50,7 @@ def write_example(directory: Path, kind: str) -> CorpusFile:
     words = KINDS[kind]["vocabularies"]
     layers = {layer["lane"]: layer["id"] for layer in reversed(words["layers"])}
     terms = {
-        **{"slug": slugify(directory.resolve().name)[:40].strip("-") or "corpus", "kind": kind},
+        **{"slug": suggest_slug(directory), "kind": kind},
         **{"official-layer": layers["official"], "layer": layers["community"], "relation": words["relations"][0]},
         **{"official-source": words["source_types"][0], "source": words["source_types"][1], "claim": words["claim_types"][1]},
         **{"phenomenon": words["phenomenon_types"][0], "family": words["families"][0]},

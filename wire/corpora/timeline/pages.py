@@ -1,7 +1,7 @@
 """Pages of timeline corpora, for people: archive, timeline, motifs, threads, catalogue, releases. None needs a script. And the
 cards of their MCP servers.
 
-All are cached, since they depend on what is released alone.
+All are cached, since they depend on what is released and on the UTC date alone.
 """
 
 from collections.abc import Callable, Iterator
@@ -16,6 +16,7 @@ from django.views.decorators.http import require_safe
 
 from config.errors import InvalidArgument, WireError
 from config.http.responses import error_answer
+from sources.models import utc_today
 from wire.corpora.common.page_patterns import match_pages
 from wire.corpora.common.server_card import answer_card, describe_server
 from wire.corpora.timeline import chart_layout, queries, wire_sync
@@ -96,12 +97,12 @@ def report(_request: HttpRequest, slug: str, report_id: str) -> dict[str, Any]:
 
 @of_corpus("events")
 def timeline(request: HttpRequest, slug: str) -> dict[str, Any]:
-    """Show a period, by default the newest, or all that a filter leaves: how many events its parts have, and its events."""
+    """Show how many events the parts of a period have, and its events; by default the newest that is not ahead, of a filter all."""
     chosen, asked = _read_parameters(request, *FILTERS, "layer", "period")
     period, cursor = asked.pop("period", ""), asked.pop("cursor", None)
     counts = queries.count_events(slug, **asked)
     try:
-        zoom = chart_layout.zoom(counts, period or (chart_layout.ALL if asked else ""))
+        zoom = chart_layout.zoom(counts, period or (chart_layout.ALL if asked else ""), utc_today())
     except ValueError as error:
         raise InvalidArgument("period is no year, month or day.", "Give 2026, 2026-03, 2026-03-14 or all.") from error
     dates = {"date_start": str(zoom.first), "date_end": str(zoom.last)} if zoom.first else {}

@@ -43,6 +43,7 @@ def read_one(tmp_path: Path, name: str, content: str | bytes) -> ClaimDraft:
         "title,class,article_url,content_text\n{},False,https://a.example/1,It is rock.\n",
         "Behauptung;Bewertung;Link\n{};False;https://a.example/1\n",
         "id,claim,textualRating,reviewUrl\nx-1,{},False,https://a.example/1\n",
+        "URL\tclaimReviewed\tratingValue\tbestRating\talternativeName\nhttps://a.example/1\t{}\t1\t5\tFalse\n",
     ],
 )
 @pytest.mark.parametrize("charset", ["utf-8", "utf-8-sig", "utf-16"])

@@ -49,6 +49,14 @@ def test_directories_and_packed_files_are_read(tmp_path: Path) -> None:
     assert Claim.objects.count() == 40
 
 
+def test_a_file_that_cannot_be_read_is_named_and_the_others_are_loaded(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("foo,bar\n1,2\n")
+    dump(tmp_path / "b.json", 3)
+    with pytest.raises(CommandError, match=r"^a\.csv: the table has no column of claims.* it has foo, bar\. What was loaded stays"):
+        call_command("loadfactchecks", str(tmp_path))
+    assert Claim.objects.count() == 3
+
+
 def test_what_is_refused_is_told_with_its_place(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "dump.json"
     file.write_text(json.dumps([claim(1, "eins"), {"synopsis": "ohne"}, claim(3, "drei")]))

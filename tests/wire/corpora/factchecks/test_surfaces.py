@@ -14,7 +14,7 @@ from pytest_django import Settings
 from tests.claims import FIXTURES, LEAD, TURBINES, claim, german, load
 from tests.mcpserver.asgi import request
 from tests.wire.desk import at_desk
-from wire.corpora.factchecks import store
+from wire.corpora.factchecks import admin, store
 from wire.corpora.factchecks.models import ApiKey, Claim, LoadJob, RatingName
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -157,7 +157,8 @@ class TestDesk:
         assert (back.withdrawn_at, back.superseded_by) == (None, german()[0]["id"])
         assert back.synopsis == first.synopsis
 
-    def test_an_upload_loads_at_once(self, desk: Client) -> None:
+    def test_an_upload_loads_at_once_however_slow_its_only_batch_is(self, desk: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(admin, "UPLOAD_SECONDS", 0.0)
         with (FIXTURES / "claims_de.json").open("rb") as file:
             assert desk.post("/admin/factchecks/loadjob/upload/", {"file": file, "language": "de"}).status_code == 302
         assert (Claim.objects.count(), LoadJob.objects.get().status) == (40, "done")

@@ -45,6 +45,14 @@ def test_a_new_corpus_of_any_kind_keeps_every_rule_and_is_written_once(tmp_path:
     assert "has files already" in str(refused("new", directory)[1])
 
 
+@pytest.mark.parametrize(
+    ("name", "slug"), [("tide_marks", "tide-marks"), ("corpora", "corpus"), ("_", "corpus"), ("a" * 50, "a" * 40)]
+)
+def test_a_new_corpus_keeps_every_rule_in_a_directory_of_any_name(tmp_path: Path, name: str, slug: str) -> None:
+    assert said("new", tmp_path / name).startswith(f"{slug} is in ")
+    assert said("check", tmp_path / name).startswith(f"{slug} keeps every rule")
+
+
 def test_what_is_wrong_is_told_line_by_line(tmp_path: Path) -> None:
     directory = changed(tmp_path, reports=lambda content: row(content, "reports", "hc-3").update(stance="loud"))
     problems, error = refused("load", directory)

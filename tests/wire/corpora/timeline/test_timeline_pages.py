@@ -86,6 +86,13 @@ def test_a_page_shows_no_part_frame_or_column_that_holds_nothing(client: Client,
     assert "Disputed by report-1 , claim 1" in page(client, "/timeline/outages/report/report-2")
 
 
+def test_the_timeline_opens_before_events_that_are_planned() -> None:
+    counts = [(dt.date(2025, 3, 1), True, 2), (dt.date(2030, 6, 1), True, 1)]
+    opened = chart_layout.zoom(counts, today=dt.date(2026, 1, 1))
+    assert (opened.period, opened.later) == ("2025", "2030")
+    assert chart_layout.zoom(counts[1:], today=dt.date(2026, 1, 1)).period == "2030"
+
+
 @given(st.lists(st.tuples(st.dates(dt.date(1990, 1, 1), dt.date(2030, 1, 1)), st.booleans(), st.integers(1, 90)), max_size=30))
 def test_every_event_is_in_one_part_of_each_longer_period(counts: list[tuple[dt.date, bool, int]]) -> None:
     zoom = chart_layout.zoom(counts)

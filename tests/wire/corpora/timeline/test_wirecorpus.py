@@ -102,6 +102,8 @@ def test_storylines_are_threads_and_compare_needs_none() -> None:
     synchronise()
     (thread,) = queries.story_threads("wire").threads
     assert thread.id == f"storyline-{first}"
+    directions = queries.deepen_story("wire", thread_id=thread.id)
+    assert not any("frame" in sentence for sentence in directions.needs_verification)
     assert {report.id for report in thread.reports} == {story.chatbotnews_id for story in stories}
     assert thread.frames.model_dump() == {"belief": None, "neutral": None, "skeptical": None}
     found = queries.compare_sources("wire", "robot")
@@ -138,6 +140,8 @@ def test_nothing_of_the_wire_is_disputed_until_an_editor_says_so_and_then_it_sta
     )
     synchronise()
     assert all(not claim.disputed_by for claim in queries.compare_sources("wire", "OpenAI robot").claims)
+    prompt = queries.deepen_story("wire", motif="openai").expansion_prompts[0]
+    assert prompt == "Write a 500-word background on OpenAI that names the source of each statement."
     corpus = Corpus.objects.get(slug="wire")
     row = Report.objects.draft(corpus.pk).get(key=own.chatbotnews_id).row
     row["claims"][0]["disputes"] = [{"report_id": other.chatbotnews_id, "source_url": "https://techcrunch.com/robot"}]
@@ -151,6 +155,8 @@ def test_nothing_of_the_wire_is_disputed_until_an_editor_says_so_and_then_it_sta
     corrections.withdraw(other.chatbotnews_id, reason="It was invented.")
     synchronise()
     assert all(not claim.disputed_by for claim in queries.compare_sources("wire", "OpenAI robot").claims)
+    prompt = queries.deepen_story("wire", motif="openai").expansion_prompts[0]
+    assert prompt == "Write a 500-word background on OpenAI that names the source of each statement."
 
 
 @pytest.mark.slow
@@ -172,6 +178,8 @@ def test_a_thread_of_an_editor_stays_and_unreleased_changes_are_not_released_wit
     assert loaded.release is not None
     assert Thread.objects.draft(corpus.pk).filter(key="robots").exists()
     assert queries.story_threads("wire", thread_id="robots").threads[0].frames.neutral == "What robots do."
+    left = queries.deepen_story("wire", thread_id="robots").needs_verification
+    assert left == ["Thread robots has no belief frame.", "Thread robots has no skeptical frame."]
 
 
 def test_a_wire_without_news_has_no_corpus_yet() -> None:

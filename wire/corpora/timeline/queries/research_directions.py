@@ -33,9 +33,11 @@ def deepen_story(
         is_flagged, unverified = UNVERIFIED in (row.get("safety_flags") or ()), _list_unverified([row])
     elif thread_id:
         row = thread_of(scope, thread_id, briefly=True)
-        missing = [f"Thread {row['id']} has no {name} frame." for name in FRAMES if not row.get(f"{name}_frame")]
+        missing = [name for name in FRAMES if not row.get(f"{name}_frame")]
+        # A thread without any, as a storyline of the wire, is told without frames.
+        unframed = [f"Thread {row['id']} has no {name} frame." for name in missing if missing != list(FRAMES)]
         reports = scope.list_rows(Report, row["report_ids"][:MAX_OPEN])
-        anchors, is_flagged, unverified = row["anchor_ids"], bool(row.get("flag")), [*missing, *_list_unverified(reports)]
+        anchors, is_flagged, unverified = row["anchor_ids"], bool(row.get("flag")), [*unframed, *_list_unverified(reports)]
     else:
         expect_motifs(scope, [str(motif)], "")
         (row,) = scope.list_rows(Motif, [str(motif)])
@@ -71,7 +73,9 @@ def _directions(
     # Curated links come first.
     neighbours = dict.fromkeys(one for a, b, *_ in list_edges(scope) if a in motifs or b in motifs for one in (a, b))
     images = [
-        said.image.replace("{label}", row["label"].lower()).replace("{definition}", row["short_definition"].lower())
+        said.image.replace("{name}", row["label"])
+        .replace("{label}", row["label"].lower())
+        .replace("{definition}", row["short_definition"].lower())
         for row in defined
     ]
     return DeepenOut(

@@ -54,7 +54,7 @@ class Command(BaseCommand):
                 try:
                     jobs.append(self._load(file, options["language"]))
                 except (Unreadable, OSError) as error:
-                    failures.append(f"{error}.")
+                    failures.append(f"{error}." if file.name in str(error) else f"{file.name}: {error}.")
             loaded = time.monotonic() - started
             if not options["no_vectors"]:
                 self._embed()
