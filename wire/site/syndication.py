@@ -37,6 +37,11 @@ Item = dict[str, Any]  # of JSON Feed; `url` is its page and its identity
 
 
 class _Rss(Rss201rev2Feed):
+    def add_root_elements(self, handler: Any) -> None:
+        super().add_root_elements(handler)
+        for hub in self.feed["hubs"]:
+            handler.addQuickElement("atom:link", None, {"rel": "hub", "href": hub["url"]})
+
     def rss_attributes(self) -> dict[str, str]:
         return super().rss_attributes() | {"xmlns:content": "http://purl.org/rss/1.0/modules/content/"}
 
@@ -46,6 +51,11 @@ class _Rss(Rss201rev2Feed):
 
 
 class _Atom(Atom1Feed):
+    def add_root_elements(self, handler: Any) -> None:
+        super().add_root_elements(handler)
+        for hub in self.feed["hubs"]:
+            handler.addQuickElement("link", None, {"rel": "hub", "href": hub["url"]})
+
     def add_item_elements(self, handler: Any, item: Item) -> None:
         super().add_item_elements(handler, item)
         handler.addQuickElement("content", item["content"], {"type": "html"})
@@ -56,19 +66,23 @@ def feed(request: HttpRequest, name: str, form: str) -> HttpResponse:
     if form not in _TYPES:
         raise NotFound(f"There is no feed in the form {form!r}.", "Ask for rss, atom or json.")
     title, path, items = _read_list(name, request.GET)
-    channel = {
+    hub = "" if name == "search" else settings.WIRE_WEBSUB_HUB  # searches are not announced: they are without number
+    channel: dict[str, Any] = {
         "version": "https://jsonfeed.org/version/1.1",
         "title": f"ChatbotNews.ai: {title}",
         "description": f"{title[:1].upper()}{title[1:]}: AI-industry news from exactly 24 publications, the newest {ITEMS} items.",
         "home_page_url": f"{settings.WIRE_SITE_URL}{path}",
         "feed_url": f"{settings.WIRE_SITE_URL}{request.get_full_path()}",
         "language": "en",
+        **({"hubs": [{"type": "WebSub", "url": hub}]} if hub else {}),
     }
     if form == "json":
         body = orjson.dumps({**channel, "items": items}, option=orjson.OPT_INDENT_2)
     else:
         body = _to_xml(form, channel, items)
     headers = {"Cache-Control": BRIEFLY, "Content-Security-Policy": _POLICY}
+    if hub:
+        headers["Link"] = f'<{hub}>; rel="hub", <{channel["feed_url"]}>; rel="self"'
     return HttpResponse(body, content_type=f"{_TYPES[form]}; charset=utf-8", headers=headers)
 
 
@@ -173,7 +187,7 @@ def _write_dates(published: dt.datetime, updated: dt.datetime) -> dict[str, str]
     return {"date_published": timestamp(published), "date_modified": timestamp(updated)}
 
 
-def _to_xml(form: str, channel: dict[str, str], items: Iterable[Item]) -> bytes:
+def _to_xml(form: str, channel: dict[str, Any], items: Iterable[Item]) -> bytes:
     def clean(text: str) -> str:
         # One character that XML cannot hold would make the whole feed unreadable.
         return _NOT_IN_XML.sub("", text)
@@ -184,6 +198,7 @@ def _to_xml(form: str, channel: dict[str, str], items: Iterable[Item]) -> bytes:
         clean(channel["description"]),
         language=channel["language"],
         feed_url=channel["feed_url"],
+        hubs=channel.get("hubs", ()),
     )
     for item in items:
         document.add_item(
