@@ -1,6 +1,7 @@
 """The search page: words, filters, or both."""
 
 import datetime as dt
+from collections.abc import Sequence
 from typing import Any, Final
 from urllib.parse import quote, urlencode
 
@@ -42,7 +43,8 @@ def search(request: HttpRequest) -> HttpResponse:
         if any(params[name] for name in SUBSCRIBED):
             context |= _build_results(form, params, request.GET.get("cursor") or None)
             if form.query and not context["filters"] and not request.GET.get("cursor"):  # filters are for stories alone
-                context |= _find_others(form.query)
+                is_best_first = form.sort == Sort.RELEVANCE and form.group == Group.EVENT
+                context |= _find_others(form.query, [hit["story"] for hit in context["hits"]] if is_best_first else None)
     except InvalidArgument as error:
         return page(request, "search.html", context | {"refused": error}, "no-store", status=422)
     return page(request, "search.html", context, "no-store" if context.get("degraded") else BRIEFLY)
@@ -128,11 +130,11 @@ def _find_nearest(form: SearchForm) -> list[StoryOut]:
     return queries.search_wire(form.query, limit=NEAREST).stories if form.query else []
 
 
-def _find_others(query: str) -> dict[str, Any]:
-    """Return the hits of other kinds than stories, with the title of each kind."""
+def _find_others(query: str, stories: Sequence[StoryOut] | None) -> dict[str, Any]:
+    """Return the hits of other kinds than stories, with the title of each kind; `stories`: the best ones, if they are known."""
     titles = {name: title for name, title in queries.list_kinds().items() if name != queries.STORY}
     try:
-        found = queries.search_documents(query, ",".join(titles))
+        found = queries.search_documents(query, ",".join(titles), stories=stories)
     except (InvalidArgument, Forbidden):  # of every other kind; the stories have answered
         return {}
     for hit in found.results:
