@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 FORMS: Final = ("rss", "atom", "json")
 MOST: Final = 200  # feeds of single events and storylines in one pass; after an import of an archive nobody follows those
-PATIENCE: Final = 10.0  # seconds for one step of the hub's answer
+PATIENCE: Final = 10.0  # seconds for one step of the hub's answer, and for its words
 MAX_ANSWER: Final = 1_000  # bytes of it that are read
 IDLE: Final = 3600.0  # seconds until the next look without a publish
 LONGEST_PAUSE: Final = 6 * 3600.0  # seconds between two tries of a hub that does not answer
@@ -101,11 +101,11 @@ def _ping(pool: "ConnectionPool", topic: str) -> str:
     form = urlencode({"hub.mode": "publish", "hub.url": topic, "hub.topic": topic}).encode()
     times = {"timeout": dict.fromkeys(("connect", "read", "write", "pool"), PATIENCE)}
     headers = [("Content-Type", "application/x-www-form-urlencoded"), ("User-Agent", f"ChatbotNews.ai ({settings.WIRE_SITE_URL})")]
-    said = b""
+    said, ends = b"", time.monotonic() + PATIENCE
     with pool.stream("POST", settings.WIRE_WEBSUB_HUB, headers=headers, content=form, extensions=times) as answer:
         for piece in answer.iter_stream():
             said += piece
-            if len(said) > MAX_ANSWER:
+            if len(said) > MAX_ANSWER or time.monotonic() > ends:
                 break
     if answer.status in range(200, 300):
         return ""

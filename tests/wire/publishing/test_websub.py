@@ -41,7 +41,9 @@ class Hub(http.server.ThreadingHTTPServer):
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
         self.status, self.refused = 204, ""
+        self.words = b"No, not now."
         self.told: list[str] = []
+        self.paths: set[str] = set()
 
     def take(self) -> set[str]:
         """The feeds of which it was told since, without the address of the site and the form."""
@@ -62,8 +64,10 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         status = 400 if topic == self.server.refused else self.server.status
         if status == 204:
             self.server.told.append(topic)
-        body = b"" if status == 204 else b"No, not now."
+        body = b"" if status == 204 else self.server.words
+        self.server.paths.add(self.path)
         self.send_response(status)
+        self.send_header("Location", "/elsewhere")
         if body:
             self.send_header("Content-Length", str(len(body)))
         self.end_headers()
@@ -152,6 +156,15 @@ def test_what_a_hub_refuses_keeps_it_from_nothing_else_and_the_doctor_says_so(hu
     assert f"{SITE}stories.json" in hub.told
     level, said = check()
     assert (level, f"refuses: status 400 for {SITE}stories.atom: No, not now." in said) == ("warn", True)
+
+
+def test_no_other_address_is_asked_in_place_of_the_hub_and_no_endless_answer_is_read(hub: Hub) -> None:
+    hub.status, hub.words = 307, b"x" * 1_000_000
+    publish(entry())
+    assert announce() == websub.IDLE
+    assert hub.paths == {"/hub"}
+    level, said = check()
+    assert (level, "status 307" in said, len(said) < 600) == ("warn", True, True)
 
 
 def test_one_process_at_a_time_tells_it_and_another_hub_begins_anew(hub: Hub, settings: Any) -> None:
