@@ -20,6 +20,7 @@ from django.conf import settings  # noqa: E402
 
 from config.api import parameters_of  # noqa: E402
 from config.database import routing  # noqa: E402
+from config.database.threads import in_thread  # noqa: E402
 from config.http import memory_cache, publish_waiters  # noqa: E402
 from config.http.accept_header import prefers_html  # noqa: E402
 from config.http.error_counts import count_errors  # noqa: E402
@@ -116,13 +117,16 @@ async def _get_limit(path: str) -> tuple[str, int] | None:
 async def running() -> AsyncIterator[None]:
     """Keep the application at work. For another ASGI application that has this one mounted: only the outer one has a lifespan."""
     async with shared_limit(), _mcp.lifespan() if _mcp is not None else contextlib.nullcontext():
-        watching = asyncio.create_task(_watch())
+        tasks = [asyncio.create_task(_watch())]
+        if settings.WIRE_WEBSUB_HUB:
+            tasks.append(asyncio.create_task(_announce_to_hub()))
         gc.freeze()  # what was imported stays: each full collection would look through all of it, and requests would wait
         try:
             yield
         finally:
-            watching.cancel()
-            await asyncio.gather(watching, return_exceptions=True)
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
 
 
 async def _watch() -> None:
@@ -157,6 +161,23 @@ async def _watch() -> None:
         publish_waiters.settled.number = None
         thread.submit(connections.close_all)
         thread.shutdown()
+
+
+async def _announce_to_hub() -> None:
+    """Announce changed feeds after each publish, once every process shows it: the hub reads them at once."""
+    from wire.publishing import websub  # few installations have a hub
+
+    def announce() -> float:
+        return routing.write(lambda: websub.announce(publish_waiters.settled.number))
+
+    with publish_waiters.Watch() as watch:
+        while True:
+            pause = 60.0
+            try:
+                pause = await in_thread(announce, goes_outside=True)
+            except Exception as error:
+                logger.warning("The WebSub hub was not told of changes: %s. Trying again in %.0f s.", error, pause)
+            await watch.wait(pause)
 
 
 _edge = Edge(_route, {path: server.name for path, server in (_doors | _families).items()}, _get_limit)

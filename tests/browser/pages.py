@@ -17,6 +17,7 @@ PAGES: Final = {
     "corrected story": "/story/{corrected}",
     "withdrawn story": "/story/{withdrawn}",
     "event": "/event/{event}",
+    "storyline": "/storyline/{event}",
     "category": "/category/launches",
     "topic": "/topic/openai",
     "topics": "/topics",

@@ -46,3 +46,15 @@ def test_it_never_scrolls_sideways(name: str, paths: Mapping[str, str], open_pag
         shown.page.set_viewport_size({"width": width, "height": 900})
         wider[width] = shown.sideways()
     assert wider == dict.fromkeys(WIDTHS, 0)
+
+
+@pytest.mark.parametrize("form", ["rss", "atom"])
+def test_a_feed_is_a_readable_page_that_says_what_a_feed_is(form: str, open_page: Open, screenshots: Path) -> None:
+    shown = open_page(f"/feeds/events.{form}", width=390)
+    explained = shown.page.evaluate(
+        "() => getComputedStyle(document.querySelector(':is(channel, feed) > title'), '::after').content"
+    )
+    assert "To subscribe, copy the address of this page into your reader." in explained
+    assert shown.page.evaluate("() => [...document.querySelectorAll('guid, id, content')].every((one) => !one.checkVisibility())")
+    assert (shown.said, shown.elsewhere, shown.sideways()) == ([], [], 0)
+    shown.page.screenshot(path=screenshots / f"feed-{form}.png")

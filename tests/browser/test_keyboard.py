@@ -38,7 +38,7 @@ def test_whatever_has_the_focus_is_outlined(name: str, paths: Mapping[str, str],
     assert page.evaluate(UNMARKED) == []
 
 
-@pytest.mark.parametrize("name", ["home", "story", "filtered search", "provenance"])
+@pytest.mark.parametrize("name", ["home", "story", "event", "storyline", "week", "new", "filtered search", "provenance", "API"])
 def test_tab_goes_through_everything_in_its_order(name: str, paths: Mapping[str, str], open_page: Open) -> None:
     page = open_page(paths[name]).page
     number = page.evaluate(f"() => ({FOCUSABLE})().length")

@@ -138,7 +138,7 @@ def test_the_first_screen_of_a_day_has_many_events(width: int, height: int, leas
 def test_what_is_new_since_the_last_visit_is_remembered_in_the_browser_alone(open_page: Open) -> None:
     shown = open_page("/new")
     page = shown.page
-    assert "remembered in this browser alone" in page.locator("#visit").inner_text()
+    assert "Only this browser remembers" in page.locator("#visit").inner_text()
     rows = page.locator(".row")
     assert (rows.count() > 10, page.locator(".is-new").count()) == (True, 0)
     earlier = "row => Number(row.dataset.at) - 1"

@@ -40,6 +40,7 @@ ASK_THE_MACHINE: Final = {
     "wire/management/commands/serve.py",
 }  # its own name; how to end a connection that came in; whether its own port listens
 ASK_THE_OPERATORS: Final = {  # services at addresses that the operator gives, and at no others
+    "wire/publishing/websub.py",
     "wire/corpora/articles/payment.py",
     "wire/corpora/factchecks/embedding.py",
     *(f"mcpserver/upstreams/{name}.py" for name in ("guarded_http", "connection")),  # these dial through the fetcher's check

@@ -1,6 +1,8 @@
-"""Counts of calls, with nothing about callers; and loads under way, so that one that was killed goes on where it stopped."""
+"""Counts of calls, with nothing about callers; loads under way and what a hub was told, so that both go on where they stopped."""
 
 from django.db import models
+
+from sources.models import Leased
 
 
 class Load(models.Model):
@@ -33,3 +35,17 @@ class UsageCount(models.Model):
 
     def __str__(self) -> str:
         return f"{self.name} {self.minute:%Y-%m-%d %H:%M} {self.outcome}: {self.count}"
+
+
+class HubState(Leased):
+    """The only row: how far the WebSub hub knows the log of changes. `error`: what it said last to what it did not take."""
+
+    url = models.CharField(max_length=500, blank=True, help_text="The hub that was told; another one begins at the end of the log.")
+    epoch = models.CharField(max_length=16, blank=True, help_text="The log of changes that `number` counts in.")
+    number = models.PositiveBigIntegerField(default=0, help_text="The last change that it was told.")
+    failures = models.PositiveIntegerField(default=0, help_text="Passes without an answer, one after the other.")
+    next_try_at = models.DateTimeField(null=True, blank=True)
+    error = models.CharField(max_length=500, blank=True)
+
+    class Meta:
+        constraints = [models.CheckConstraint(condition=models.Q(id=1), name="hub_state_is_one_row")]

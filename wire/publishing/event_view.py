@@ -65,6 +65,19 @@ class EventView:
         return self.reports[-1].story
 
     @property
+    def publications(self) -> list[str]:
+        """Return the names of the publications with a report, in the order of their first; the first to report it as news leads."""
+        return list(dict.fromkeys([self.first.original_publisher, *(report.story.original_publisher for report in self.reports)]))
+
+    @property
+    def coverage(self) -> str:
+        """Return who reported it, as a sentence."""
+        first, *others = self.publications
+        if not others:
+            return f"Reported by {first}."
+        return f"Reported by {', '.join([first, *others[:-1]])} and {others[-1]}; first by {first}."
+
+    @property
     def agreement(self) -> str:
         """Return how widely the event is reported, in words; the makers' own posts are named apart."""
         newsrooms, makers = self.newsrooms, self.makers

@@ -18,7 +18,16 @@ from wire.queries.claim_corroboration import corroborate
 from wire.queries.coverage import compare_coverage, get_consensus
 from wire.queries.documents import STORY, fetch_document, list_kinds, search_documents
 from wire.queries.event_coverage import get_coverage, measure_coverage
-from wire.queries.events import EventList, category_events, days_down_from, list_day_events, list_events, topic_events, view_event
+from wire.queries.events import (
+    EventList,
+    category_events,
+    days_down_from,
+    events_by_id,
+    list_day_events,
+    list_events,
+    topic_events,
+    view_event,
+)
 from wire.queries.exports import describe_day_file, get_day_ndjson, get_list, get_ninjs_event, get_ninjs_story
 from wire.queries.limits import check_limits
 from wire.queries.proofs import get_checkpoint, get_consistency, get_inclusion, get_log, get_proved, get_witnessed

@@ -12,7 +12,7 @@ from wire.models import Event, Story
 from wire.publishing.event_view import EventView
 from wire.queries.events import events_by_id, view_event
 from wire.queries.stories import get_standing_story, search_wire
-from wire.queries.storylines import view_storyline
+from wire.queries.storylines import list_chapters, view_storyline
 from wire.schemas.documents import DocumentHit, DocumentOut, DocumentsOut, RefusedKind, build_document
 from wire.schemas.params import SEARCH_LIMIT
 from wire.schemas.story import StoryOut
@@ -31,14 +31,19 @@ def list_kinds() -> dict[str, str]:
     return OWN_KINDS | {name: kind.title for name, kind in list_document_kinds().items()}
 
 
-def search_documents(query: str, kinds: str | None = None, limit: int = SEARCH_LIMIT) -> DocumentsOut:
+def search_documents(
+    query: str, kinds: str | None = None, limit: int = SEARCH_LIMIT, stories: Sequence[StoryOut] | None = None
+) -> DocumentsOut:
     """Return the best `limit` hits of all kinds, or of these (by commas), fused by their ranks; kinds in their order among equals.
-    A kind that holds nothing is not searched, and one that refuses the query is named in `refused`.
+    A kind that holds nothing is not searched, and one that refuses the query is named in `refused`. `stories`: the best ones, if
+    they were found already.
 
     Raises: InvalidArgument for an unknown kind; the first refusal, if every kind that was searched refuses.
     """
     wanted = _parse_kinds(kinds)
-    find_stories = cache(lambda: search_wire(query, limit).stories)  # events and storylines are those of the stories found
+    find_stories = cache(
+        lambda: search_wire(query, limit).stories if stories is None else stories[:limit]
+    )  # events and storylines are those of the stories found
     searches: dict[str, Callable[[], DocumentsOut]] = {}
     if Story.objects.live().exists():
         searches = {
@@ -118,10 +123,12 @@ def _list_events(stories: Sequence[StoryOut]) -> list[DocumentHit]:
 
 def _list_storylines(stories: Iterable[StoryOut]) -> list[DocumentHit]:
     ids = dict.fromkeys(story.event_id for story in stories)
-    rows = Event.objects.filter(event_id__in=ids).exclude(storyline=None).values_list("event_id", "storyline_id")
-    storyline_of = dict(rows)
-    views = [view_storyline(one) for one in dict.fromkeys(storyline_of[event] for event in ids if event in storyline_of)]
-    return [_to_hit(STORYLINE, events[-1].lead, found.storyline_id) for found, events in views if len(events) > 1]
+    events = Event.objects.exclude(storyline=None).in_bulk(ids)
+    one_of_each = {events[event].storyline_id: events[event] for event in ids if event in events}
+    chapters = [(storyline, list_chapters(event)) for storyline, event in one_of_each.items()]
+    newest = {storyline: of_it[-1] for storyline, of_it in chapters if len(of_it) > 1}
+    views = events_by_id(newest.values()) if newest else {}
+    return [_to_hit(STORYLINE, views[event].lead, storyline) for storyline, event in newest.items() if storyline and event in views]
 
 
 def _fetch_story(story_id: str) -> DocumentOut:

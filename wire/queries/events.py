@@ -179,10 +179,10 @@ def days_down_from(day: dt.date) -> Iterator[tuple[dt.date, list[EventView]]]:
             return
 
 
-def category_events(category: Category, limit: int, cursor: str | None = None) -> EventList:
-    """Return events with a report in a category, of all days. Raises: InvalidArgument for a strange cursor."""
+def category_events(category: Category | None, limit: int, cursor: str | None = None) -> EventList:
+    """Return events of all days, with a report in a category where one is given. Raises: InvalidArgument for a strange cursor."""
     rows, total = partial(list_rows, select_category(category)), count_capped(category_ids, category)
-    return _page_events(f"events {category}", rows, lambda story: story.category == category, total, limit, cursor)
+    return _page_events(f"events {category}", rows, lambda story: category in (None, story.category), total, limit, cursor)
 
 
 def topic_events(topic: Topic, limit: int, cursor: str | None = None) -> EventList:

@@ -156,9 +156,14 @@ def search_wire(
     return search(query, _build_scope(filters), utc_today(), limit, cursor, sort, group)
 
 
-def newest_matches(query: str, limit: int) -> list[StoryOut]:
-    """Return the newest stories with every word of `query`, newest first. Raises: InvalidArgument when it holds no word."""
-    found = search_wire(query, limit=limit, sort=Sort.NEWEST)
+def newest_matches(query: str, limit: int, **filters: Unpack[Filters]) -> list[StoryOut]:
+    """Return the newest stories with every word of `query` that pass the filters, newest first; "" asks for no word.
+
+    Raises: InvalidArgument when it holds no word; NotInRoster.
+    """
+    if not query:
+        return list_filtered_stories(limit, **filters).stories
+    found = search_wire(query, limit=limit, sort=Sort.NEWEST, **filters)
     return found.stories if found.matched in (None, "all words") else []
 
 

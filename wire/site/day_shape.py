@@ -18,19 +18,18 @@ NAMED: Final = 3  # events from which on a topic is worth a word
 def describe_day(events: Sequence[EventView], day: dt.date, stories: int, publications: int, stories_before: Sequence[int]) -> str:
     """Return the sentences; `stories_before`: the numbers of stories of the published days of the weeks before."""
     usual = fmean(stories_before) if len(stories_before) >= FEWEST_DAYS else 0
-    found = [
-        f"{_count(len(events), 'event')} in {_count(stories, 'story', 'stories')} from {publications} of {ROSTER_SIZE} publications"
-    ]
+    counts = f"{_count(stories, 'story', 'stories')} about {_count(len(events), 'event')}"
+    found = [f"{counts} from {publications} of {ROSTER_SIZE} publications"]
     if usual >= 1 and stories >= BUSY * usual:
-        found.append(f", more than on a usual day ({_count(round(usual), 'story', 'stories')})")
+        found.append(f", more than usual ({_count(round(usual), 'story', 'stories')})")
     elif usual >= 1 and stories <= QUIET * usual:
-        found.append(f", fewer than on a usual day ({_count(round(usual), 'story', 'stories')})")
+        found.append(f", fewer than usual ({_count(round(usual), 'story', 'stories')})")
     widely = sum(event.newsrooms >= WIDELY for event in events)
     going_on = sum(event.first.published_at.astimezone(dt.UTC).date() < day for event in events)
-    facts = [f"{widely} widely reported" if widely else "", f"{going_on} going on from the days before" if going_on else ""]
+    facts = [f"{widely} widely reported" if widely else "", f"{going_on} continued from earlier days" if going_on else ""]
     topic, number = max(Counter(topic for event in events for topic in event.lead.topics).items(), key=_rank, default=(None, 0))
     if topic and number >= NAMED:
-        facts.append(f"most about {Topic(topic).label} ({number})")
+        facts.append(f"most often about {Topic(topic).label} ({number})")
     if facts := [fact for fact in facts if fact]:
         found.append(f": {', '.join(facts)}")
     return f"{''.join(found)}."

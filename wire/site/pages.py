@@ -109,12 +109,10 @@ def event(request: HttpRequest, event_id: str) -> HttpResponse:
     found = queries.view_event(event_id)
     if found.event_id != event_id:
         return HttpResponseRedirect(reverse("event", args=[found.event_id]), headers={"Cache-Control": BRIEFLY})  # events may part
-    stories = [report.story for report in found.reports]
     compared = [report.story for report in found.reports if report.independent]  # one a publication
     coverage = queries.measure_coverage(found)
     context = {
         "event": found,
-        "publications": len({story.original_publisher for story in stories}),
         "coverage": coverage,
         "missing": [name for tier in coverage.tiers for name in tier.silent],
         "not_received": [name for tier in coverage.tiers for name in tier.not_received],

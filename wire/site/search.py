@@ -1,11 +1,12 @@
 """The search page: words, filters, or both."""
 
 import datetime as dt
+from collections.abc import Sequence
 from typing import Any, Final
 from urllib.parse import quote, urlencode
 
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from pydantic import ValidationError
 
 from config.errors import Forbidden, InvalidArgument, NotInRoster
@@ -22,6 +23,7 @@ from wire.text.vocabulary import Category, Topic
 
 DEFAULTS: Final = {("sort", Sort.RELEVANCE), ("group", Group.EVENT)}
 FILTERS: Final = ("source", "tier", "category", "topic", "since", "until")  # as a sentence names them
+SUBSCRIBED: Final = ("query", *FILTERS)  # what a feed of a search takes of it
 
 NEAREST: Final = 3  # stories that an empty answer offers
 
@@ -31,23 +33,28 @@ Params = dict[str, str]  # the form's values by field; "" where nothing was chos
 @public
 def search(request: HttpRequest) -> HttpResponse:
     """Show the form and its results: a search for words, or the newest stories that pass the filters."""
-    params = {name: request.GET.get(name, "").strip() for name in ("query", *FILTERS, "sort", "group")}
+    params = read_params(request.GET, *SUBSCRIBED, "sort", "group")
     publications = [source.name for source in sources_queries.list_sources().sources]
     context: dict[str, Any] = {"asked": params, "categories": Category, "topics": Topic, "tiers": Tier, "sources": publications}
     try:
-        form = _read_form(params)
+        form = read_form(params)
         if form.source and form.source not in publications:
             publications.append(form.source)  # replaced on the roster; its stories stay
-        if any(params[name] for name in ("query", *FILTERS)):
+        if any(params[name] for name in SUBSCRIBED):
             context |= _build_results(form, params, request.GET.get("cursor") or None)
             if form.query and not context["filters"] and not request.GET.get("cursor"):  # filters are for stories alone
-                context |= _find_others(form.query)
+                is_best_first = form.sort == Sort.RELEVANCE and form.group == Group.EVENT
+                context |= _find_others(form.query, [hit["story"] for hit in context["hits"]] if is_best_first else None)
     except InvalidArgument as error:
         return page(request, "search.html", context | {"refused": error}, "no-store", status=422)
     return page(request, "search.html", context, "no-store" if context.get("degraded") else BRIEFLY)
 
 
-def _read_form(params: Params) -> SearchForm:
+def read_params(sent: QueryDict, *names: str) -> Params:
+    return {name: sent.get(name, "").strip() for name in names}
+
+
+def read_form(params: Params) -> SearchForm:
     """Return the form's values; spell the publication as the roster does, drop a refused value. Raises: InvalidArgument."""
     try:
         form = SearchForm.model_validate({name: value for name, value in params.items() if value} | {"limit": PER_LIST})
@@ -75,14 +82,7 @@ def _build_results(form: SearchForm, params: Params, cursor: str | None) -> dict
     # To mark in the stories: the words searched for, and synonyms where these counted.
     parsed = forms(found.suggestion or (form.query.replace(found.period.said, " ") if found.period else form.query))
     question = EVERYTHING if not parsed else parsed[0 if found.matched == "all words" else -1]
-    texts = {
-        "source": f"from {form.source}",
-        "tier": f"in tier {form.tier}",
-        "category": f"in {form.category.label}" if form.category else "",
-        "topic": f"about {form.topic.label}" if form.topic else "",
-        "since": f"since {_write(form.since)}" if form.since else "",
-        "until": f"before {_write(form.until)}" if form.until else "",
-    }
+    texts = describe_filters(form)
     filters = [{"text": texts[name], "without": _address(params, **{name: ""})} for name in FILTERS if params[name]]
     words = [term.written for term in parsed[0].terms if term.written] if parsed else []
     nearest = _find_nearest(form) if filters and not found.total else []
@@ -103,9 +103,26 @@ def _build_results(form: SearchForm, params: Params, cursor: str | None) -> dict
         "next": _address(params, cursor=found.next_cursor) if found.next_cursor else None,
         "corrected": _address(params, query=found.suggestion) if found.suggestion else None,
         "wider": _address({"query": form.query}) if form.query and filters else None,
-        # A feed of a search knows no filters.
-        "query_string": f"?query={quote(form.query, safe='')}" if form.query and not filters else None,
+        "query_string": f"?{write_query(params)}",
     }
+
+
+def describe_filters(form: SearchForm) -> dict[str, str]:
+    """Return the filters in words, each by its name and as a part of a sentence, in the order of one."""
+    texts = {
+        "source": f"from {form.source}" if form.source else "",
+        "tier": f"in tier {form.tier}" if form.tier else "",
+        "category": f"in {form.category.label}" if form.category else "",
+        "topic": f"about {form.topic.label}" if form.topic else "",
+        "since": f"since {_write(form.since)}" if form.since else "",
+        "until": f"before {_write(form.until)}" if form.until else "",
+    }
+    return {name: text for name, text in texts.items() if text}
+
+
+def write_query(params: Params) -> str:
+    """Return the query string of a search's feed, and of the page that shows what the feed has."""
+    return urlencode({name: params[name] for name in SUBSCRIBED if params[name]}, quote_via=quote)
 
 
 def _find_nearest(form: SearchForm) -> list[StoryOut]:
@@ -113,11 +130,11 @@ def _find_nearest(form: SearchForm) -> list[StoryOut]:
     return queries.search_wire(form.query, limit=NEAREST).stories if form.query else []
 
 
-def _find_others(query: str) -> dict[str, Any]:
-    """Return the hits of other kinds than stories, with the title of each kind."""
+def _find_others(query: str, stories: Sequence[StoryOut] | None) -> dict[str, Any]:
+    """Return the hits of other kinds than stories, with the title of each kind; `stories`: the best ones, if they are known."""
     titles = {name: title for name, title in queries.list_kinds().items() if name != queries.STORY}
     try:
-        found = queries.search_documents(query, ",".join(titles))
+        found = queries.search_documents(query, ",".join(titles), stories=stories)
     except (InvalidArgument, Forbidden):  # of every other kind; the stories have answered
         return {}
     for hit in found.results:

@@ -149,7 +149,7 @@ def week_chart(week: WeekOut) -> SafeString:
     )
     label = ", ".join(f"{day.date:%A} {day.stories}" for day in week.days)
     return format_html(
-        '<svg class="week" viewBox="0 0 630 104" width="630" height="104" role="img" aria-label="Stories a day: {}">{}</svg>',
+        '<svg class="week" viewBox="0 0 630 104" width="630" height="104" role="img" aria-label="Stories per day: {}">{}</svg>',
         label,
         format_html_join(
             "",

@@ -1,6 +1,7 @@
 """What every public answer carries: caching rules, ETags, HEAD, CORS, and one shape for every error."""
 
 import os
+import re
 import subprocess
 import sys
 import zlib
@@ -173,6 +174,17 @@ def test_the_openapi_document_and_its_page_are_served(client: Client) -> None:
         "<code>next_cursor</code>",
     ):
         assert told in page
+
+
+def test_the_page_of_the_api_has_contents_whose_links_lead_to_each_address(client: Client) -> None:
+    page = client.get("/api/docs").content.decode()
+    contents, _, rest = page.partition('<nav class="contents"')[2].partition("</nav>")
+    linked = re.findall(r'href="#([^"]+)"', contents)
+    operations = [methods["get"]["operationId"] for methods in client.get("/api/openapi.json").json()["paths"].values()]
+    assert set(operations) < set(linked)
+    assert linked[0] == "group-wire"
+    assert [rest.count(f' id="{anchor}"') for anchor in linked] == [1] * len(linked)
+    assert len(re.findall(r'<h2 id="group-', rest)) == len(linked) - len(operations)
 
 
 def test_security_headers_are_on_every_answer(client: Client) -> None:

@@ -85,7 +85,7 @@ def test_a_lone_story_has_a_score_of_zero_and_one_witness() -> None:
     found = queries.get_consensus(story_of(made).chatbotnews_id)
     assert (found.consensus_score, found.cross_source_count, found.siblings) == (0.0, 1, [])
     nobody = "No other publication of the roster has reported this so far."
-    assert found.notes == f"{nobody} Nothing of these days was received from 23 of them."
+    assert found.notes == f"{nobody} 23 of them sent no story on those days."
 
 
 @pytest.mark.slow
@@ -174,7 +174,7 @@ def test_a_podcast_a_column_and_a_newsletter_are_shown_but_are_no_sources(client
     assert "Not counted, since they are no news reports: 2." in answer["notes"]
     own = client.get("/api/consensus.json", {"story_id": podcast}).json()
     assert own["cross_source_count"] == 2
-    assert own["notes"].startswith("This story is no news report (podcast) and no independent source.")
+    assert own["notes"].startswith("This story is not a news report (podcast), so it does not count as an independent source.")
     event = client.get(f"/api/events/{podcast}.json").json()
     assert (event["lead"], event["cross_source_count"], event["agreement"]) == (lead, 2, "two independent sources")
     assert event["first_reported"] == answer["first_reported"]

@@ -61,7 +61,7 @@ def test_people_read_a_plus_behind_what_was_counted_and_none_behind_what_was_cou
     request.getfixturevalue("ten")
     news = "Anthropic launches pears", "Nvidia unveils submarines", "Meta releases sheet music", "Mistral introduces tiny trains"
     publish(*(entry(title=headline) for headline in (*news, "Google launches a lighthouse", "Microsoft unveils curtains")))
-    assert "4+ stories of all days" in page(client, "/category/launches").text
+    assert "4+ stories from all days" in page(client, "/category/launches").text
     assert "4+ stories" in page(client, "/search?query=quince&group=none").text
 
 

@@ -62,7 +62,7 @@ def test_a_day_is_filtered_by_category(client: Client) -> None:
     assert {"?category=launches", "?category=funding"} <= set(page(client, "/").links)
     shown = page(client, "/day/2026-01-15?category=funding").text.partition("Skip to the news")[2].partition("Editor’s take")[0]
     assert ("Medlar raises" in shown, "OpenAI launches quinces" in shown) == (True, False)
-    assert "No event of this day is in this category." in page(client, "/day/2026-01-15?category=agents").text
+    assert "No event on this day is in this category." in page(client, "/day/2026-01-15?category=agents").text
     assert client.get("/day/2026-01-15?category=gossip").status_code == 404
 
 
@@ -78,13 +78,13 @@ def test_the_shape_of_a_day_names_what_stands_out(client: Client) -> None:
     ]
     publish(*before, *told)
     text = " ".join(page(client, "/day/2026-01-15").text.split())
-    assert "1 event in 3 stories from 3 of 24 publications, more than on a usual day" not in text  # one day before says nothing
-    assert "1 event in 3 stories from 3 of 24 publications: 1 widely reported." in text
+    assert "3 stories about 1 event from 3 of 24 publications, more than usual" not in text  # one day before says nothing
+    assert "3 stories about 1 event from 3 of 24 publications: 1 widely reported." in text
     assert describe_day([], dt.date(2026, 1, 15), 9, 3, [3] * 7).startswith(
-        "0 events in 9 stories from 3 of 24 publications, more than"
+        "9 stories about 0 events from 3 of 24 publications, more than"
     )
-    assert "fewer than on a usual day (30 stories)" in describe_day([], dt.date(2026, 1, 15), 9, 3, [20, 40] * 4)
-    assert "a usual day (1 story)" in describe_day([], dt.date(2026, 1, 15), 9, 3, [1] * 7)
+    assert "fewer than usual (30 stories)" in describe_day([], dt.date(2026, 1, 15), 9, 3, [20, 40] * 4)
+    assert "usual (1 story)" in describe_day([], dt.date(2026, 1, 15), 9, 3, [1] * 7)
     assert "usual" not in describe_day([], dt.date(2026, 1, 15), 9, 3, [30] * 6)
 
 
@@ -133,7 +133,7 @@ def test_stories_a_day_are_counted_and_the_peak_is_named_and_linked(client: Clie
 def test_first_reports_are_counted_where_every_report_has_a_time(client: Client) -> None:
     first = {slug: client.get(f"/api/activity.json?source={slug}").json()["first_reports"] for slug in ("techcrunch", "reuters")}
     assert first == {"techcrunch": {"events": 1, "first": 1}, "reuters": {"events": 1, "first": 0}}
-    assert "1 of 1 events that others report, too" in page(client, "/source/techcrunch").text
+    assert "1 of 1 events that others also report" in page(client, "/source/techcrunch").text
     publish(
         entry(
             title="Loquat Works sues Damson Group over chatbots",
@@ -161,7 +161,7 @@ def test_a_week_has_its_events_days_and_neighbours(client: Client, event: list[S
     for address in ("/week", "/week/2026-W03"):
         shown = page(client, address)
         assert {"/week/2026-W02", "/day/2026-01-15", f"/event/{event[0].event_id}"} <= set(shown.links)
-        assert "2 events in 3 stories" in shown.text
+        assert "3 stories about 2 events" in shown.text
     assert {"/week/2026-W03", "/week/2026-W02"} <= set(page(client, "/archive").links)
     assert "/week/2026-W02</loc>" in client.get("/sitemap-pages.xml").content.decode()
 

@@ -38,7 +38,7 @@ def event() -> list[Story]:
 def test_the_lead_is_the_event_that_most_publications_bear_out(client: Client) -> None:
     text = " ".join(page(client, "/day/2026-01-15").text.split())
     assert f"two independent sources {NEWS} TechCrunch Tier 2 · also Reuters · 08:00" in text
-    assert "1 event in 2 stories from 2 of 24 publications" in text
+    assert "2 stories about 1 event from 2 of 24 publications" in text
 
 
 def test_copies_of_one_text_count_as_one_source(client: Client) -> None:
@@ -121,7 +121,7 @@ def test_lists_page_by_cursor(client: Client) -> None:
 def test_a_search_page_finds_suggests_and_refuses(client: Client) -> None:
     text = page(client, "/search?query=lantern").text
     assert "1 event" in text
-    assert "1 more story found of the event" in text
+    assert "1 more story found on the event" in text
     assert "2 stories" in page(client, "/search?query=lantern&group=none").text
     assert "1 story" in page(client, "/search?query=lantern&source=Reuters&group=none").text
     found = page(client, "/search?query=lanturn")

@@ -92,7 +92,7 @@ def test_a_refused_value_is_named_and_the_rest_of_the_form_stays(client: Client,
 
 def test_a_misspelt_word_is_put_right_and_nothing_found_widens(client: Client) -> None:
     found = page(client, "/search?query=robuts&source=Wired")
-    assert "Searched for robots, since no story holds what was typed." in found.text
+    assert "Showing results for robots: no story contains what you typed." in found.text
     assert "/search?query=robots&source=Wired" in found.links
     none = page(client, "/search?query=walrus&source=Wired")
     assert "No story with “walrus” from Wired" in none.text

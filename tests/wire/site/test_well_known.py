@@ -9,8 +9,11 @@ import zlib
 from typing import Any
 from xml.etree import ElementTree as ET
 
+import atoma
+import fastfeedparser
 import feedparser
 import pytest
+from django.contrib.staticfiles import finders
 from django.test import Client
 from pyld import jsonld
 
@@ -46,7 +49,35 @@ def of(kind: str, nodes: list[dict[str, Any]]) -> dict[str, Any]:
     return next(node for node in nodes if f"https://schema.org/{kind}" in node["@type"])
 
 
-@pytest.mark.parametrize("form", ["rss", "atom"])
+def read_feed(client: Client, name: str, form: str, **query: str) -> list[dict[str, str]]:
+    """Return the items of a feed as three readers' parsers agree on them: title, link, identity, text and time."""
+    answer = client.get(f"/feeds/{name}.{form}", query)
+    assert answer.status_code == 200, name
+    theirs = feedparser.parse(answer.content, response_headers={"content-type": answer["Content-Type"]})
+    assert form == "json" or not theirs.bozo, name
+    fast = fastfeedparser.parse(answer.content).entries
+    if form == "rss":
+        atoms = [(one.title, one.link, one.guid, one.pub_date) for one in atoma.parse_rss_bytes(answer.content).items]
+    elif form == "atom":
+        entries = atoma.parse_atom_bytes(answer.content).entries
+        atoms = [(one.title.value, one.links[0].href, one.id_, one.published) for one in entries]
+    else:
+        items = atoma.parse_json_feed_bytes(answer.content).items
+        atoms = [(one.title, one.url, one.id_, one.date_published) for one in items]
+    found = [{"title": one.title, "link": one.link, "id": one.id, "at": one.published[:19]} for one in fast]
+    assert [(*one.values(),) for one in found] == [(*rest, f"{at:%Y-%m-%dT%H:%M:%S}") for *rest, at in atoms]
+    if form != "json":  # which feedparser does not read
+        assert [one["title"] for one in found] == [one.title for one in theirs.entries]
+        for one, entry_ in zip(found, theirs.entries, strict=True):
+            one |= {"summary": entry_.summary, "content": entry_.content[0].value, "author": entry_.author}
+    else:
+        for one, item in zip(found, answer.json()["items"], strict=True):
+            one |= {"summary": html.escape(item["summary"], quote=False), "content": item["content_html"]}
+            one["author"] = item["authors"][0]["name"]
+    return found
+
+
+@pytest.mark.parametrize("form", ["rss", "atom", "json"])
 def test_every_list_is_a_feed_that_readers_take(client: Client, form: str) -> None:
     summary = "OpenAI has the &lt;think&gt; tag &lt;img src=//x&gt; &amp;amp; again."
     made = entry(title=f"OpenAI launches {TITLE}", summary=summary, author="Ada Quill")
@@ -55,27 +86,72 @@ def test_every_list_is_a_feed_that_readers_take(client: Client, form: str) -> No
     told = client.get(f"/api/stories/{story.chatbotnews_id}.json").json()
     cited = told["citation_objects"]["layered_ready"]
     assert "OpenAI has the <think> tag <img src=//x> &amp;" in cited
-    for which in ("stories", "category-launches", "topic-openai", "source-techcrunch", f"event-{story.event_id}", "search"):
-        answer = client.get(f"/feeds/{which}.{form}", {"query": "quince"} if which == "search" else {})
-        found = feedparser.parse(answer.content, response_headers={"content-type": answer["Content-Type"]})
-        assert not found.bozo, which
-        (item,) = found.entries
-        assert item.title == told["headline"]
-        assert item.link == item.id == f"http://localhost:8000/story/{story.chatbotnews_id}"
-        assert item.author == "Ada Quill"
-        assert item.published_parsed[:4] == (2026, 1, 15, 10)
-        summaries = [part for part in ET.fromstring(answer.content).iter() if part.tag.endswith(("item", "entry"))]  # noqa: S314  ours
-        (markup,) = [part.text or "" for part in summaries[0] if part.tag.endswith(("description", "summary"))]
-        assert "<" not in markup  # readers take it for HTML
-        assert html.unescape(markup) == cited
+    page = f"http://localhost:8000/story/{story.chatbotnews_id}"
+    event = f"http://localhost:8000/event/{story.event_id}"
+    lists = ("stories", "category-launches", "topic-openai", "source-techcrunch", f"event-{story.event_id}", "search")
+    of_events = ("events", f"storyline-{story.event_id}")
+    for which in (*lists, *of_events):
+        (item,) = read_feed(client, which, form, **({"query": "quince"} if which == "search" else {}))
+        assert (item["title"], item["author"]) == (told["headline"], "Ada Quill")
+        assert item["link"] == item["id"] == (event if which in of_events else page)
+        assert item["at"] == "2026-01-15T10:00:00"
+        assert html.unescape(item["summary"]) == f"{told['summary_medium']} Reported by TechCrunch."
+        paragraphs = [html.unescape(text) for text in re.findall(r"<p>([^<]*)</p>", item["content"])]
+        assert paragraphs == [told["summary_medium"], "Reported by TechCrunch.", f"To cite it: {cited}"]
+
+
+def test_a_feed_says_what_it_is_and_where(client: Client) -> None:
+    publish(entry())
     answer = client.get("/feeds/stories.json")
     assert answer["Content-Type"] == "application/feed+json; charset=utf-8"
     assert (answer.json()["version"], answer.json()["feed_url"]) == (
         "https://jsonfeed.org/version/1.1",
         "http://localhost:8000/feeds/stories.json",
     )
-    (item,) = answer.json()["items"]
-    assert (item["external_url"], item["date_published"]) == (made.url.rstrip("/"), "2026-01-15T10:00:00Z")
+    for form in ("rss", "atom"):
+        answer = client.get(f"/feeds/stories.{form}")
+        # A browser shows this type in its style, which has to be of this site.
+        assert answer["Content-Type"] == "application/xml; charset=utf-8"
+        assert "style-src 'self'" in answer["Content-Security-Policy"]
+        (style,) = re.findall(r'<\?xml-stylesheet type="text/css" href="(.*?)"\?>', answer.content.decode())
+        assert finders.find(style.removeprefix("/static/"))
+        found = feedparser.parse(answer.content)
+        links = {link.rel: link.href for link in found.feed.links}
+        assert links == {"self": f"http://localhost:8000/feeds/stories.{form}", "alternate": "http://localhost:8000/new"}
+        assert client.get(f"/feeds/stories.{form}", headers={"If-None-Match": answer["ETag"]}).status_code == 304
+
+
+@pytest.mark.parametrize("form", ["rss", "atom", "json"])
+def test_an_event_names_who_reported_it_and_who_was_first_also_where_its_summary_is_cut(client: Client, form: str) -> None:
+    cut = "Quince ships its first boats to " + "many harbours and " * 12 + "many more"
+    first = entry(title="Quince ships boats", summary=cut, published_at="2026-01-15T09:00:00Z")
+    ten, eleven = ({"published_at": f"2026-01-15T{hour}:00:00Z"} for hour in (10, 11))
+    second = entry(title="Quince ships its boats", publisher="Reuters", url="https://reuters.com/q", **ten)
+    third = entry(title="Quince ships its first boats", publisher="Wired", url="https://wired.com/q", **eleven)
+    publish(first, second, third)
+    (item,) = read_feed(client, "events", form)
+    assert "Reported by TechCrunch, Reuters and Wired; first by TechCrunch." in item["content"]
+    stories = read_feed(client, "stories", form)
+    assert all("Reported by TechCrunch, Reuters and Wired; first by TechCrunch." in story["summary"] for story in stories)
+    assert "Quince ships its first boats to many harbours" in stories[-1]["summary"]
+    assert len(read_feed(client, item["id"].rpartition("/")[2].join(("event-", "")), form)) == 3
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        *("/", "/day/2026-01-15", "/week", "/new", "/event/{event}", "/storyline/{event}", "/topic/openai", "/category/launches"),
+        *("/source/techcrunch", "/search?query=quince&topic=openai", "/corrections", "/editor-take/2026-01-15"),
+    ],
+)
+def test_each_page_with_a_list_names_its_feeds(client: Client, page: str) -> None:
+    publish(made := entry(title="OpenAI launches quince"))
+    body = client.get(page.format(event=story_of(made).event_id)).content.decode()
+    for form, type_ in (("rss", "rss+xml"), ("atom", "atom+xml"), ("json", "feed+json")):
+        (address,) = re.findall(rf'<link rel="alternate" type="application/{re.escape(type_)}" href="(.*?)"', body)
+        assert f'<a href="{address}">' in body  # for whom no reader finds it
+        answer = client.get(html.unescape(address))
+        assert (answer.status_code, address.partition("?")[0][-len(form) :]) == (200, form)
 
 
 def test_a_story_without_a_summary_never_shows_its_headline_in_the_summarys_place(client: Client) -> None:
@@ -85,7 +161,10 @@ def test_a_story_without_a_summary_never_shows_its_headline_in_the_summarys_plac
     cited = f'According to TechCrunch, as summarized by ChatbotNews.ai, "Who needs a quince robot?" Source: {story["permalink"]}'
     assert story["citation_objects"]["layered_ready"] == cited
     (item,) = client.get("/feeds/stories.json").json()["items"]
-    assert item["content_text"] == f"Reported by TechCrunch. Source: {story['permalink']}"
+    assert (item["summary"], item["content_text"]) == (
+        "Reported by TechCrunch.",
+        f"Reported by TechCrunch.\n\nTo cite it: {cited}",
+    )
     page = client.get(f"/story/{story['chatbotnews_id']}").content.decode()
     (description,) = re.findall(r'<meta name="description" content="(.*?)">', page)
     assert description == "Reported by TechCrunch on 15 January 2026: citations, other reports and provenance."
@@ -94,16 +173,28 @@ def test_a_story_without_a_summary_never_shows_its_headline_in_the_summarys_plac
     assert "https://schema.org/abstract" not in article
 
 
-def test_each_search_without_filters_has_a_feed_of_its_own(client: Client) -> None:
-    publish(entry(title="OpenAI launches quince"))
+def test_each_search_has_a_feed_of_its_own_with_its_filters(client: Client) -> None:
+    publish(
+        entry(title="OpenAI launches quince"),
+        entry(title="A marmot sings to quince", publisher="Reuters", url="https://reuters.com/m"),
+    )
     one, other = (
         feedparser.parse(client.get("/feeds/search.atom", {"query": query}).content).feed for query in ("quince", "openai")
     )
     assert one.id != other.id
     assert one.link == "http://localhost:8000/search?query=quince"
     assert client.get("/feeds/search.rss", {"query": "Quince\x01"}).status_code == 200  # which no feed can hold
-    assert "/feeds/search.rss" in client.get("/search", {"query": "quince"}).content.decode()
-    assert "/feeds/search.rss" not in client.get("/search", {"query": "quince", "tier": "2"}).content.decode()
+    for query, titles, name in (
+        ({"query": "quince", "source": "Reuters"}, ["A marmot sings to quince"], "“quince” from Reuters"),
+        ({"tier": "2", "topic": "openai"}, ["OpenAI launches quince"], "stories in tier 2 about OpenAI"),
+        ({"query": "quince", "since": "2027-01-01"}, [], "“quince” since 1 January 2027"),
+    ):
+        found = client.get("/feeds/search.json", query).json()
+        assert ([item["title"] for item in found["items"]], found["title"]) == (titles, f"ChatbotNews.ai: {name}")
+        page = client.get(found["home_page_url"].removeprefix("http://localhost:8000"))
+        assert found["feed_url"].partition("/feeds")[2] in html.unescape(page.content.decode())
+    for wrong in ({}, {"query": " "}, {"tier": "9"}, {"source": "The Bugle"}, {"query": "!!!"}):
+        assert client.get("/feeds/search.rss", wrong).status_code == 404
 
 
 @pytest.mark.slow

@@ -17,7 +17,7 @@ from config.url_secrets import has_credentials
 from sources import queries, roster
 from sources.models import Feed, Publication
 from sources.vocabulary import Circuit
-from wire.models import SearchDocument, SigningKey, Snapshot, Story, WireState
+from wire.models import HubState, SearchDocument, SigningKey, Snapshot, Story, WireState
 from wire.ops.doctor.finding import Finding, fail, ok, warn
 from wire.publishing import signing, story_json
 from wire.search.vectors import count_missing, embedder
@@ -313,6 +313,23 @@ def check_feeds(now: dt.datetime) -> Iterator[Finding]:
         yield ok("feeds", f"{len(rows) - len(unanswered)} of {len(rows)} answer, the last was tried {_age(now - tried)} ago.")
 
 
+def check_hub(now: dt.datetime) -> Iterator[Finding]:
+    """Check that the WebSub hub takes what it is told."""
+    hub, state = settings.WIRE_WEBSUB_HUB, HubState.objects.filter(pk=1).first()
+    if not hub:
+        yield ok("hub", "No WebSub hub is named.")
+    elif state is None or state.url != hub:
+        yield ok("hub", f"{hub} is told from the next publish on.")
+    elif state.next_try_at:
+        found = f"{hub} does not answer, {state.failures} time{'' if state.failures == 1 else 's'} in a row: {state.error}."
+        advice = "Is it up, and WIRE_WEBSUB_HUB right? Nothing is lost: it is told all of it when it answers."
+        yield warn("hub", found, f"{advice} Next try in {_age(max(state.next_try_at - now, dt.timedelta(0)))}.")
+    elif state.error:
+        yield warn("hub", f"{hub} refuses: {state.error}.", "Ask its operator, or name another one in WIRE_WEBSUB_HUB.")
+    else:
+        yield ok("hub", f"{hub} knows every change up to number {state.number:,}.")
+
+
 def _names(publications: set[str]) -> str:
     return f"{', '.join(sorted(publications)[:5])}{' …' if len(publications) > 5 else ''}"
 
@@ -338,4 +355,5 @@ CHECKS: Final[Mapping[str, Callable[[dt.datetime], Iterator[Finding]]]] = {
     "clock": check_clock,
     "addresses": check_addresses,
     "feeds": check_feeds,
+    "hub": check_hub,
 }

@@ -33,7 +33,7 @@ from wire.corpora.articles.models import Article, ArticleCount, IndexLease, Paym
 from wire.corpora.factchecks.models import ApiKey, Claim, ClaimVector, EndedSession, LoadJob, StoryLink
 from wire.corpora.timeline.models import Report
 from wire.ingest import corrections, duplicates
-from wire.models import Load, Postings, Snapshot, Story, StoryPair, StoryRevision, StoryVector, UsageCount, Witnessed
+from wire.models import HubState, Load, Postings, Snapshot, Story, StoryPair, StoryRevision, StoryVector, UsageCount, Witnessed
 from wire.publishing import signing
 from wire.text.vocabulary import Status
 
@@ -96,6 +96,7 @@ def wire(
         UsageCount.objects.create(kind="tools/call", name="get_story", minute=TODAY, outcome="success", count=3)
         StoryVector.objects.create(story=Story.objects.live().order_by("pk")[0], model="a model", vector=b"\0" * 8)
         Postings.objects.create(index="articles 1", token="cake", block=0, found=b"\0" * 4)
+        HubState.objects.create(pk=1, url="https://hub.example", epoch="e", number=1, error="No.", next_try_at=TODAY)
         Load.objects.create(name="a.ndjson", digest="0" * 64, line=5)
         Witnessed.objects.create(
             origin="b.example/log",

@@ -62,7 +62,7 @@ def test_a_wire_in_good_health_has_nothing_to_do() -> None:
     assert {finding.level for finding in findings} == {Level.OK}
     assert not any(finding.advice for finding in findings)
     names = "settings, secret key, key file, disk, migrations, database, search, vectors, roster, signing key, chain, stories, "
-    names += "clock, addresses, feeds, fact-checks"
+    names += "clock, addresses, feeds, hub, fact-checks"
     assert ", ".join(finding.name for finding in findings) == names
     FeedHealth.objects.filter(feed__publication__slug="wired").update(failures=1, failure="Gone.")  # once is nothing yet
     [said] = [finding for finding in examine(NOW) if finding.name == "feeds"]
