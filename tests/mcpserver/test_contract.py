@@ -56,6 +56,7 @@ ADDED_TOOLS: Final = {
     "list_events": {"date", "category", "topic", "limit", "cursor", "max_tokens"},
     "get_event": {"event_id"},
     "get_storyline": {"event_id", "limit", "cursor"},
+    "get_entity": {"name", "since", "limit", "cursor", "detail", "max_tokens", "until"},
     "search": {"query"},
     "fetch": {"id"},
     "verify_citation": {"text"},

@@ -1,9 +1,11 @@
 """The wire's tables. May import wire.text.
 
 `story`: stories, revisions, events, doubtful pairs and rendered JSON · `snapshot`: published days and keys · `lexicon`: the
-lexicon · `search`: documents, postings and embeddings · `transparency`: proofs and changes · `operations`: loads and call counts.
+lexicon · `entity`: companies, people and products · `search`: documents, postings and embeddings · `transparency`: proofs and
+changes · `operations`: loads and call counts.
 """
 
+from wire.models.entity import Entity, StoryEntity
 from wire.models.lexicon import LexiconTerm
 from wire.models.operations import Load, UsageCount
 from wire.models.search import Postings, SearchDocument, StoryVector

@@ -17,6 +17,7 @@ from wire.queries.changes import get_changes, last_number
 from wire.queries.claim_corroboration import corroborate
 from wire.queries.coverage import compare_coverage, get_consensus
 from wire.queries.documents import STORY, fetch_document, list_kinds, search_documents
+from wire.queries.entities import entity_events, find_entity, get_entity, list_entities, list_named, list_named_in_query
 from wire.queries.event_coverage import get_coverage, measure_coverage
 from wire.queries.events import EventList, category_events, days_down_from, list_day_events, list_events, topic_events, view_event
 from wire.queries.exports import describe_day_file, get_day_ndjson, get_list, get_ninjs_event, get_ninjs_story

@@ -72,6 +72,9 @@ def _read_list(name: str, query: str) -> tuple[str, str, Iterable[Item]]:
         case "topic":
             topic = read(Topic, which)
             return topic.label, f"/topic/{topic}", map(_story_item, queries.get_topic_coverage(topic, None, ITEMS).stories)
+        case "about":
+            found = queries.get_entity(which, None, ITEMS)
+            return found.head.name, f"/about/{found.head.slug}", map(_story_item, found.stories)
         case "source":
             stories = queries.list_source_stories(which, ITEMS).stories
             return queries.get_source(which).name, f"/source/{which}", map(_story_item, stories)
