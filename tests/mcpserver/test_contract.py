@@ -261,6 +261,7 @@ EXAMPLES: Final[list[tuple[str, dict[str, Any]]]] = [
     *(("get_category", {"category": "launches", "detail": detail}) for detail in ("brief", "standard", "full")),
     *(("get_topic_coverage", {"topic": topic}) for topic in TOPICS),
     *(("get_topic_coverage", {"topic": "openai", "detail": detail}) for detail in ("brief", "standard", "full")),
+    *(("get_entity", {"name": "OpenAI", "detail": detail}) for detail in ("brief", "full")),
     ("search_wire", {"query": "no story holds this word: zyzzyva"}),
     *(("search_wire", {"query": "the", "limit": 9, "max_tokens": most}) for most in (1, 500, 5_000)),
     ("search_wire", {"query": "the", "sources": ["FT", "Reuters"], "tier": 3, "topic": "openai", "until": "2026-10-15"}),

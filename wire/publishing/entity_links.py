@@ -77,11 +77,12 @@ def sync(file: Path = ENTITIES_FILE) -> None:
             "kind": row["kind"],
             **{name: "\n".join(row.get(name, [])) for name in ("spellings", "exceptions")},
             "publication_id": publications.get(row.get("publication", "")),
+            **{"is_shipped": True, "state": Entity.State.SHOWN, "reason": ""},
         }
-        entity = stored.pop(row["slug"], None) or Entity(slug=row["slug"], is_shipped=True)
-        is_ours = entity.is_shipped or entity.state == Entity.State.PROPOSED
-        if is_ours and any(getattr(entity, name) != value for name, value in values.items()):
-            for name, value in {**values, "is_shipped": True, "state": Entity.State.SHOWN, "reason": ""}.items():
+        entity = stored.pop(row["slug"], None) or Entity(slug=row["slug"])
+        is_editors = entity.pk and not entity.is_shipped and entity.state != Entity.State.PROPOSED
+        if not is_editors and any(getattr(entity, name) != value for name, value in values.items()):
+            for name, value in values.items():
                 setattr(entity, name, value)
             changed.append(entity)
     Entity.objects.filter(pk__in=[entity.pk for entity in stored.values() if entity.is_shipped]).delete()
@@ -103,15 +104,16 @@ def propose_names() -> None:
         return
     WireState.lock()
     decided = Entity.objects.exclude(state=Entity.State.PROPOSED)
-    known = _DATES | {spelling.casefold() for entity in decided for spelling in entity.list_spellings()}
+    known = {spelling.casefold() for entity in decided for spelling in entity.list_spellings()}
     for name, aliases in Publication.objects.values_list("name", "aliases"):
         known |= {one.casefold() for one in (name, *aliases)}
     slugs = set(decided.values_list("slug", flat=True))
     proposed: dict[str, Entity] = {}
     for growth in list_growing_names(newest - WINDOW, newest):
         slug = slugify(growth.name)[:60]
-        if growth.name.casefold() not in known and slug and slug not in slugs and len(growth.name) <= 80:
-            reason = f"{growth.stories} stories in the four weeks to {newest:%-d %B %Y}; {growth.expected:g} were to be expected."
+        is_date = not _DATES.isdisjoint(growth.name.casefold().split())
+        if growth.name.casefold() not in known and not is_date and slug and slug not in slugs and len(growth.name) <= 80:
+            reason = f"{growth.stories} stories in the four weeks to {newest:%-d %B %Y}, {growth.expected:g} expected."
             entity = Entity(slug=slug, name=growth.name, kind=Entity.Kind.PRODUCT, state=Entity.State.PROPOSED, reason=reason)
             proposed.setdefault(slug, entity)
     chosen = list(proposed.values())[:MOST_PROPOSED]

@@ -10,6 +10,7 @@ from django.db.models import Count, Max, Q, QuerySet
 
 from config.errors import NotFound
 from wire.models import Entity, Story, StoryEntity
+from wire.models.entity import StoryEntityQuerySet
 from wire.publishing.story_json import read_json
 from wire.queries.events import EventList, events_by_id, page_events
 from wire.queries.stories import LINKED_COLUMNS, list_coverage
@@ -57,8 +58,8 @@ def find_entity(name: str) -> Entity:
     if wanted in by_spelling:
         return by_spelling[wanted]
     words = set(wanted.split())
-    alike = [spelling for spelling in by_spelling if words & set(spelling.split())]
-    alike += difflib.get_close_matches(wanted[:100], by_spelling, NEAREST, _ALIKE)
+    alike = difflib.get_close_matches(wanted[:100], by_spelling, NEAREST, _ALIKE)
+    alike += [spelling for spelling in by_spelling if words & set(spelling.split())]
     near = list(dict.fromkeys(by_spelling[spelling].name for spelling in alike))[:NEAREST]
     hint = "/api/entities.json lists all names; search_wire (/api/search.json) takes any subject."
     raise NotFound(f"There is no page about {plain_text(name, 80)!r}.", f"Nearest: {', '.join(near)}. {hint}" if near else hint)
@@ -134,7 +135,7 @@ def _list_official(entity: Entity, since: dt.datetime | None, until: dt.datetime
     ]
 
 
-def _list_storylines(about: QuerySet[Any, Any]) -> list[EntityStoryline]:
+def _list_storylines(about: StoryEntityQuerySet) -> list[EntityStoryline]:
     """Return the storylines of the newest stories, the one with the newest story first."""
     newest = about.newest_first().values_list("story__event", "story__event__storyline")[:LOOKED_AT]
     events = list(dict.fromkeys(event for event, storyline in newest if storyline))

@@ -123,8 +123,8 @@ def list_coverage(
     limit: int,
     cursor: str | None,
 ) -> tuple[StoriesAnswer[StoriesOut], str]:
-    """Return one page of the stories about something, newest first, and all of them in figures. `what`: such as "about OpenAI"; `name`: the list's, for cursors;
-    `since` and `until`, which `about` respects, belong to it. Raises: InvalidArgument for a strange cursor.
+    """Return one page of the stories of `about`, newest first, and all of them in figures. `name`: the list's, for cursors; its
+    bounds, which `about` respects, belong to it. `what`: such as "about OpenAI". Raises: InvalidArgument for a strange cursor.
     """
     bounds = {"since": since, "until": until}
     name = " ".join([name, *(f"{bound} {at.timestamp()}" for bound, at in bounds.items() if at is not None)])

@@ -363,7 +363,7 @@ TOOLS: Final[Mapping[str, ToolSpec]] = {
         ),
         _tool(
             get_entity, GetEntity, story.EntityOut, "Coverage of a company, person or product",
-            "For one company, person or product, such as Sam Altman: stories that name it, newest first, its own posts apart, and its "
+            "For one company, person or product, such as Sam Altman: stories that name it, newest first, its own posts apart, and "
             "storylines; an unknown name gets the nearest. get_topic_coverage has the twelve topics; search_wire takes any words.",
             is_brief=True,
         ),
