@@ -29,7 +29,7 @@ class Migration(migrations.Migration):
                 ('state', models.CharField(choices=[('shown', 'Has a page'), ('proposed', 'Proposed'), ('never', 'Never')], default='shown', max_length=8)),
                 ('is_shipped', models.BooleanField(default=False, editable=False, help_text="As the wire ships it; a change makes it the editors'.")),
                 ('reason', models.CharField(blank=True, editable=False, help_text='Why it was proposed.', max_length=200)),
-                ('publication', models.ForeignKey(blank=True, help_text='Its own publication, if it is one of the 24: these stories are shown apart, as official posts.', null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='sources.publication')),
+                ('publication', models.ForeignKey(blank=True, db_constraint=False, help_text='Its own publication, if it is one of the 24: these stories are shown apart, as official posts.', null=True, on_delete=django.db.models.deletion.DO_NOTHING, related_name='+', to='sources.publication', to_field='slug')),
             ],
             options={
                 'verbose_name': 'name',

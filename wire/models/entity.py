@@ -41,9 +41,12 @@ class Entity(models.Model):
     )
     publication = models.ForeignKey(
         Publication,
+        # By its slug and without a constraint: restoring a dump deletes all publications and writes them again.
+        to_field="slug",
+        db_constraint=False,
         null=True,
         blank=True,
-        on_delete=models.PROTECT,
+        on_delete=models.DO_NOTHING,
         related_name="+",
         help_text="Its own publication, if it is one of the 24: these stories are shown apart, as official posts.",
     )

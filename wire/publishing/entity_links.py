@@ -31,7 +31,8 @@ def build_links(published: Sequence[tuple[Story, StoryRevision]]) -> list[StoryE
 
 
 def _build(entities: Collection[Entity], rows: Sequence[tuple[int, dt.datetime, int, str, str]]) -> list[StoryEntity]:
-    finders = [(entity.pk, entity.publication_id, entity.finder) for entity in entities]
+    publications = dict(Publication.objects.values_list("slug", "pk"))
+    finders = [(entity.pk, publications.get(entity.publication_id), entity.finder) for entity in entities]
     return [
         StoryEntity(story_id=story, entity_id=entity, is_official=publication == own, published_at=published_at)
         for story, published_at, publication, *texts in rows
@@ -68,7 +69,6 @@ def sync(file: Path = ENTITIES_FILE) -> None:
     digest, state = hashlib.sha256(document).hexdigest(), WireState.objects.filter(pk=1)
     if state.filter(entities_sha256=digest).exists():
         return
-    publications = dict(Publication.objects.values_list("slug", "pk"))
     stored = {entity.slug: entity for entity in Entity.objects.all()}
     changed = []
     for row in orjson.loads(document):
@@ -76,7 +76,7 @@ def sync(file: Path = ENTITIES_FILE) -> None:
             "name": row["name"],
             "kind": row["kind"],
             **{name: "\n".join(row.get(name, [])) for name in ("spellings", "exceptions")},
-            "publication_id": publications.get(row.get("publication", "")),
+            "publication_id": row.get("publication"),
             **{"is_shipped": True, "state": Entity.State.SHOWN, "reason": ""},
         }
         entity = stored.pop(row["slug"], None) or Entity(slug=row["slug"])

@@ -117,5 +117,5 @@ def test_the_list_can_be_downloaded(desk: Client) -> None:
     (found,) = [row for row in rows if row["slug"] == "openai"]
     assert found == {
         **{"slug": "openai", "name": "OpenAI", "kind": "company", "spellings": "Open AI", "exceptions": ""},
-        **{"publication__slug": "openai-blog", "state": "shown"},
+        **{"publication": "openai-blog", "state": "shown"},
     }
