@@ -257,7 +257,7 @@ def _show_day(request: HttpRequest, found: StoriesAnswer[DayOut], caching: str) 
         "earlier": earlier if pages.number == pages.paginator.num_pages and chosen is None else (),
         "take_html": html(editors_take.opening(found.editor_take)),
         "near": queries.list_neighbours(found.wire_date),
-        "withdrawn": queries.withdrawn_on(found.wire_date),
+        "changed": queries.view_day_changes(found.wire_date),
         "shape": describe_day(today, found.wire_date, len(found.story_json), len(publications), days_before),
         "activity": activity,
         "week": write_week(found.wire_date),
