@@ -83,7 +83,7 @@ class Entity(models.Model):
 
     @property
     def finder(self) -> NameFinder:
-        return NameFinder(self.list_spellings(), tuple(filter(None, map(str.strip, self.exceptions.splitlines()))))
+        return NameFinder(self.list_spellings(), filter(None, map(str.strip, self.exceptions.splitlines())))
 
 
 class StoryEntityQuerySet(StoryListQuerySet["StoryEntity"]):

@@ -16,6 +16,7 @@ from django.utils.text import slugify
 from sources.models import Publication
 from wire.models import Entity, Story, StoryEntity, StoryRevision, WireState
 from wire.publishing.growth import list_growing_names
+from wire.text.entity_names import plain
 
 ENTITIES_FILE: Final = Path(settings.BASE_DIR) / "fixtures" / "entities.json"
 WINDOW: Final = dt.timedelta(weeks=4)  # in which a new name has to have grown
@@ -32,12 +33,13 @@ def build_links(published: Sequence[tuple[Story, StoryRevision]]) -> list[StoryE
 
 def _build(entities: Collection[Entity], rows: Sequence[tuple[int, dt.datetime, int, str, str]]) -> list[StoryEntity]:
     publications = dict(Publication.objects.values_list("slug", "pk"))
-    finders = [(entity.pk, publications.get(entity.publication_id), entity.finder) for entity in entities]
+    finders = [(entity.pk, publications.get(entity.publication_id or ""), entity.finder) for entity in entities]
     return [
         StoryEntity(story_id=story, entity_id=entity, is_official=publication == own, published_at=published_at)
         for story, published_at, publication, *texts in rows
+        for text in [plain(*texts)]
         for entity, own, finder in finders
-        if publication == own or finder.is_named(*texts)
+        if publication == own or finder.is_named_in(text)
     ]
 
 

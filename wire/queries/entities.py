@@ -20,7 +20,7 @@ from wire.schemas.params import LIST_LIMIT, EntityKind
 from wire.schemas.stories_answer import StoriesAnswer
 from wire.schemas.story import EntitiesOut, EntityBrief, EntityLink, EntityOut, EntityStoryline, OfficialPost, StoryOut
 from wire.search.cursor import count_capped
-from wire.text.entity_names import NameFinder
+from wire.text.entity_names import NameFinder, plain
 from wire.text.plain_text import plain_text
 
 RECENT: Final = dt.timedelta(days=28)
@@ -107,10 +107,9 @@ def list_named(story_ids: Collection[str]) -> list[EntityLink]:
 
 def list_named_in_query(query: str) -> list[EntityLink]:
     """Return who and what a search names, in any capitals."""
+    text = plain(query.casefold())
     return [
-        _to_link(entity)
-        for entity in select_shown()
-        if NameFinder(tuple(spelling.casefold() for spelling in entity.list_spellings())).is_named(query.casefold())
+        _to_link(entity) for entity in select_shown() if NameFinder(map(str.casefold, entity.list_spellings())).is_named_in(text)
     ]
 
 

@@ -30,6 +30,8 @@ CACHING = {
     f"/api/stories/{STORY_ID}.json": BRIEFLY,
     "/api/search.json?query=quince": BRIEFLY,
     "/api/topics/openai.json": BRIEFLY,
+    "/api/entities.json": BRIEFLY,
+    "/api/entities/openai.json": BRIEFLY,
     f"/api/consensus.json?story_id={STORY_ID}": BRIEFLY,
     f"/api/citations/{STORY_ID}.json": BRIEFLY,
     "/api/editor-take/2026-01-15.json": BRIEFLY,
