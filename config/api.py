@@ -39,7 +39,11 @@ class Docs(DocsBase):
             operation["example"] = None if needs else path
             for parameter in parameters:
                 parameter["accepts"] = _accepts(parameter["schema"], schema["components"]["schemas"])
-        return render(request, "api_docs.html", {"schema": schema, "operations": operations})
+        parts: dict[str, list[tuple[str, Any]]] = {}
+        for path, operation in operations:
+            parts.setdefault(operation["tags"][0], []).append((path, operation))
+        wire_first = sorted(parts.items(), key=lambda part: (part[0] != "wire", part[0]))
+        return render(request, "api_docs.html", {"schema": schema, "parts": wire_first})
 
 
 def _accepts(schema: Mapping[str, Any], named: Mapping[str, Any]) -> str:

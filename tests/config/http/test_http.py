@@ -1,6 +1,7 @@
 """What every public answer carries: caching rules, ETags, HEAD, CORS, and one shape for every error."""
 
 import os
+import re
 import subprocess
 import sys
 import zlib
@@ -175,6 +176,9 @@ def test_the_openapi_document_and_its_page_are_served(client: Client) -> None:
         "<code>next_cursor</code>",
     ):
         assert told in page
+    sections = re.findall(r'<section aria-labelledby="(.*?)">', page)
+    assert re.findall(r'<li><a href="#(.*?)">', page) == sections
+    assert len(sections) == len(document.json()["paths"])
 
 
 def test_security_headers_are_on_every_answer(client: Client) -> None:
