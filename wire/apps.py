@@ -10,11 +10,12 @@ from config.errors import WireError
 def prepare_reference_data(**_kwargs: Any) -> None:
     from wire.ingest import lexicon
     from wire.models import WireState
-    from wire.publishing import changelog, signing
+    from wire.publishing import changelog, entity_links, signing
     from wire.publishing.transparency import log
 
     WireState.objects.get_or_create(pk=1)
     lexicon.sync()
+    entity_links.sync()
     try:
         log.catch_up()  # of a wire from before there was one
         signing.sign_newest()

@@ -16,6 +16,7 @@ EDITED: Final = (
     "change_story",  # correct, withdraw, classify, merge, split, pin
     *("add_editortake", "change_editortake"),
     *("add_lexiconterm", "change_lexiconterm"),
+    *("add_entity", "change_entity"),
     "try_feed",
 )
 PUBLISHED: Final = (

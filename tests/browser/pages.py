@@ -21,6 +21,8 @@ PAGES: Final = {
     "category": "/category/launches",
     "topic": "/topic/openai",
     "topics": "/topics",
+    "names": "/names",
+    "name": "/about/openai",
     "verify": "/verify",
     "verified": "/verify?text=According+to+BBC%2C+as+summarized+by+ChatbotNews.ai%2C+it+rained.+cbn-000000000000",
     "empty search": "/search",

@@ -20,6 +20,7 @@ def tool_calls(story_id: str) -> dict[str, dict[str, Any]]:
         "list_events": {"limit": 5},
         "get_event": {"event_id": story_id},
         "get_storyline": {"event_id": story_id},
+        "get_entity": {"name": "OpenAI", "limit": 5},
         "verify_citation": {"text": f"As http://localhost:8000/story/{story_id} says."},
         "get_provenance": {"story_id": story_id},
         "get_changes": {"limit": 5, "since": "last week"},

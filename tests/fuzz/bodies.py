@@ -29,6 +29,7 @@ CALLS: Final[tuple[tuple[str, dict[str, Any]], ...]] = (
     ("list_events", {"category": "agents"}),
     ("get_event", {"event_id": STORY}),
     ("get_storyline", {"event_id": STORY, "limit": 3}),
+    ("get_entity", {"name": "OpenAI", "limit": 1}),
     ("verify_citation", {"text": f"See {STORY}."}),
     ("get_provenance", {"story_id": STORY}),
     ("get_changes", {}),

@@ -18,6 +18,7 @@ LISTS: Final[list[tuple[str, str, dict[str, Any]]]] = [
     ("search_wire", "stories", {"query": "the", "limit": 50, "detail": "brief"}),
     *(("get_category", "stories", {"category": "launches", "detail": detail}) for detail in ("brief", "standard", "full")),
     ("get_topic_coverage", "stories", {"topic": "openai", "detail": "standard"}),
+    ("get_entity", "stories", {"name": "OpenAI", "detail": "brief"}),
     ("list_events", "events", {"date": "2026-10-13"}),
 ]
 each_list = pytest.mark.parametrize(("tool", "items", "asked"), LISTS, ids=lambda value: value if isinstance(value, str) else "")

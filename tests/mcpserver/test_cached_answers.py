@@ -93,6 +93,7 @@ def arguments_of_tools() -> st.SearchStrategy[tuple[str, dict[str, Any]]]:
         "list_events": {"date": st.sampled_from(["2026-10-12", "2026-10-99"]), "limit": st.sampled_from([1, 20, 0, 2.0])},
         "get_event": {"event_id": story},
         "get_storyline": {"event_id": story},
+        "get_entity": {"name": st.sampled_from(["OpenAI", "openai", "nobody"])},
         "search": {"query": st.sampled_from(WORDS)},
         "fetch": {"id": story},
         "verify_citation": {"text": story},

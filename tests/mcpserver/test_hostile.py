@@ -60,14 +60,14 @@ JSON_VALUES: Final = st.recursive(
 CALLS: Final = [
     *(
         ("tools/call", name)
-        for name in ("search_wire", "get_story", "get_category", "get_topic_coverage", "get_consensus", "search")
+        for name in ("search_wire", "get_story", "get_category", "get_topic_coverage", "get_entity", "get_consensus", "search")
     ),
     *(("tools/call", name) for name in ("get_citation", "get_editor_take", "list_sources", "verify_source_integrity", "fetch")),
     *(("prompts/get", name) for name in ("daily-briefing", "cite-chatbotnews", "compare-coverage", "topic-deep-dive")),
 ]
 ARGUMENTS: Final = (
     *("query", "category", "source", "since", "limit", "cursor", "detail", "story_id", "topic", "headline", "format", "date"),
-    *("tier", "publication_name", "id", "focus", "event", "window_days", "zyzzyva"),
+    *("tier", "publication_name", "id", "focus", "event", "window_days", "name", "zyzzyva"),
 )
 ADDRESSES: Final = st.text(max_size=60) | st.sampled_from(["wire://", "wire://story/", "wire://archive/"]).flatmap(
     lambda begun: st.text(max_size=30).map(lambda text: begun + text)

@@ -254,6 +254,18 @@ def test_any_page_of_a_topic_is_the_same_by_both_doors(
 @pytest.mark.slow
 @any_arguments
 @given(
+    name=st.sampled_from(["openai", "OpenAI", "Nvidia", "copilot"]), since=SINCE, limit=LIMITS, detail=DETAILS, max_tokens=BUDGETS
+)
+def test_any_page_about_a_name_is_the_same_by_both_doors(
+    name: str, since: str | None, limit: int | None, detail: str | None, max_tokens: int
+) -> None:
+    arguments = {"name": name, "since": since, "limit": limit, "detail": detail, "max_tokens": max_tokens}
+    same_on_every_page("get_entity", f"/api/entities/{name}.json", arguments, {"name": name})
+
+
+@pytest.mark.slow
+@any_arguments
+@given(
     query=WORDS,
     category=st.sampled_from([None, *Category.values]),
     since=SINCE,

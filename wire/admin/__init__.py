@@ -6,6 +6,6 @@ import django_stubs_ext
 
 django_stubs_ext.monkeypatch()  # lets ModelAdmin[Story] and its like stand at run time
 
-from wire.admin import audit, events, feeds, lexicon, roster, stories  # noqa: E402
+from wire.admin import audit, entities, events, feeds, lexicon, roster, stories  # noqa: E402
 
-__all__ = ["audit", "events", "feeds", "lexicon", "roster", "stories"]
+__all__ = ["audit", "entities", "events", "feeds", "lexicon", "roster", "stories"]

@@ -36,6 +36,7 @@ _NEWS: Final = [
     _list("Events", "hub", "wire.event"),
     _list("Editor's takes", "edit_note", "wire.editortake"),
     _list("Lexicon", "dictionary", "wire.lexiconterm"),
+    _list("Names", "badge", "wire.entity"),
 ]
 _ROSTER: Final = [
     _list("Publications", "newspaper", "sources.publication"),

@@ -13,7 +13,7 @@ from sources.models import Feed
 from wire.admin.base import ModelAdmin, Row
 from wire.ingest import lexicon
 from wire.ingest.classify import DEFAULT
-from wire.models import Event, Story, StoryPair
+from wire.models import Entity, Event, Story, StoryPair
 from wire.text.lexicons import load
 
 PARAMETER: Final = "queue"
@@ -76,6 +76,7 @@ _ROWS: Final[dict[str, tuple[type[Model], Callable[[], Any]]]] = {
     "unclassified": (Story, _find_without_lexicon_match),
     "flagged": (Story, lambda: Story.objects.live().filter(current__untrusted_instructions=True).values("pk")),
     "low-agreement": (Event, _find_disagreeing),
+    "new-names": (Entity, lambda: Entity.objects.filter(state=Entity.State.PROPOSED).values("pk")),
     "no-summary": (Story, lambda: Story.objects.live().filter(current__summary_medium="").values("pk")),
 }
 _FIGURES: Final = {"newest": LOOKED_AT, "stories": FEWEST_STORIES, "score": LOW_SCORE, "default": DEFAULT.label}

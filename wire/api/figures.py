@@ -16,7 +16,7 @@ from wire.schemas.params import AnyCategory, AnyTopic
 router = Router(by_alias=True)
 
 
-@route(router, "/activity.json", figures.ActivityOut, "Stories a day of all, a topic, a category or a source", 404, 422)
+@route(router, "/activity.json", figures.ActivityOut, "Stories a day of all, a topic, a category, a source or a name", 404, 422)
 def activity(
     request: HttpRequest,
     topic: AnyTopic | None = None,
@@ -25,8 +25,9 @@ def activity(
     days: Annotated[
         int, Query(ge=1, le=activity_queries.MOST_DAYS, description="Number of days, ending with the latest published one.")
     ] = activity_queries.DAYS,
+    entity: Annotated[str | None, Query(max_length=100, description="A company, person or product: /api/entities.json.")] = None,
 ) -> HttpResponse:
-    return answer(queries.get_activity(topic, category, source, days), BRIEFLY)
+    return answer(queries.get_activity(topic, category, source, days, entity=entity), BRIEFLY)
 
 
 @route(router, "/events/{event_id}/coverage.json", figures.CoverageOut, "Who of the roster reported an event, by tier", 404, 422)

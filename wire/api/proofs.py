@@ -29,6 +29,11 @@ def verify_citation(
     return answer(queries.verify_citation(text), BRIEFLY)
 
 
+@route(router, "/archive/{day}/changes.json", proofs.DayChangesOut, "What changed on a day since it was first published", 404, 422)
+def day_changes(request: HttpRequest, day: Annotated[IsoDate, Path(description="A UTC day, YYYY-MM-DD.")]) -> HttpResponse:
+    return answer(queries.get_day_changes(day), BRIEFLY)
+
+
 @route(router, "/proofs/{story_id}.json", proofs.InclusionOut, "Proof that a story is in the log", 404, 422, 503)
 def inclusion(
     request: HttpRequest,

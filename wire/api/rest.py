@@ -18,7 +18,19 @@ from wire.schemas import params
 from wire.schemas import story as schemas
 from wire.schemas.detail import Detail, ShortStoriesOut, shape_page, within
 from wire.schemas.documents import DocumentsOut
-from wire.schemas.params import SINCE, UNTIL, AnyCategory, AnyTopic, Days, IsoDate, IsoEnd, IsoMoment, ListLimit, SearchQuery
+from wire.schemas.params import (
+    SINCE,
+    UNTIL,
+    AnyCategory,
+    AnyTopic,
+    Days,
+    EntityKind,
+    IsoDate,
+    IsoEnd,
+    IsoMoment,
+    ListLimit,
+    SearchQuery,
+)
 from wire.schemas.stories_answer import StoriesAnswer
 
 router = Router(by_alias=True)
@@ -135,6 +147,35 @@ def topic(
     max_tokens: Budget = None,
 ) -> HttpResponse:
     ask = partial(queries.get_topic_coverage, topic, since, cursor=cursor, until=until)
+    return json_response(_dump_stories(detail, max_tokens, limit, ask), BRIEFLY)
+
+
+@route(router, "/entities.json", schemas.EntitiesOut, "Companies, people and products that are in the news", 422)
+def entities(request: HttpRequest, kind: EntityKind | None = None) -> HttpResponse:
+    return answer(queries.list_entities(kind), BRIEFLY)
+
+
+@route(
+    router,
+    "/entities/{slug}.json",
+    schemas.EntityOut | ShortStoriesOut,
+    "Stories about a company, person or product, newest first",
+    404,
+    422,
+)
+def entity(
+    request: HttpRequest,
+    slug: Annotated[
+        str, Path(max_length=100, description="A slug, a name, or another spelling of it.", examples=["openai"]), Trimmed
+    ],
+    since: Annotated[IsoMoment | None, Query(description=SINCE)] = None,
+    limit: ListLimit = params.LIST_LIMIT,
+    cursor: Cursor = None,
+    until: Annotated[IsoEnd | None, Query(description=UNTIL)] = None,
+    detail: How = Detail.FULL,
+    max_tokens: Budget = None,
+) -> HttpResponse:
+    ask = partial(queries.get_entity, slug, since, cursor=cursor, until=until)
     return json_response(_dump_stories(detail, max_tokens, limit, ask), BRIEFLY)
 
 

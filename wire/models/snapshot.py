@@ -31,13 +31,15 @@ class WireState(models.Model):
     """The one row that every writer of public content locks first.
 
     `version` is the wire version: every public change raises it inside its own transaction. `is_sample` marks a database
-    that holds the sample wire; it can never hold real news. `lexicon_sha256` is of the file whose shipped terms are stored.
+    that holds the sample wire; it can never hold real news. `lexicon_sha256` is of the file whose shipped terms are stored,
+    `entities_sha256` of that of companies, people and products.
     `changes_epoch` names the log of changes: another one, made again after a restore, has other numbers.
     """
 
     version = models.PositiveBigIntegerField(default=0)
     is_sample = models.BooleanField(default=False)
     lexicon_sha256 = models.CharField(max_length=64, default="", blank=True)
+    entities_sha256 = models.CharField(max_length=64, default="", blank=True)
     changes_epoch = models.CharField(max_length=16, default="", blank=True)
 
     class Meta:

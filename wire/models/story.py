@@ -2,7 +2,7 @@
 
 import datetime as dt
 from collections.abc import Sequence
-from typing import Final, Self
+from typing import Final, Self, TypeVar
 
 from django.db import connections, models
 from django.db.models import Exists, F, OuterRef, Q
@@ -10,6 +10,8 @@ from django.db.models import Exists, F, OuterRef, Q
 from sources.models import Feed, Publication
 from sources.vocabulary import Tier
 from wire.text.vocabulary import NEWER_RULES, Category, PairLabel, Status, Topic
+
+Link = TypeVar("Link", bound=models.Model)
 
 # Revisions that an editor made of a published story.
 BY_EDITOR: Final = ~Q(reason="") & ~Q(reason=NEWER_RULES) & Q(revision__gt=1)
@@ -224,11 +226,12 @@ class StoryAlias(models.Model):
         return self.url
 
 
-class StoryTopicQuerySet(models.QuerySet["StoryTopic"]):
-    def about(self, topic: str, since: dt.datetime | None = None, until: dt.datetime | None = None) -> Self:
-        """The stories of a topic with since <= published_at < until."""
-        rows = self.filter(topic=topic)
-        rows = rows if since is None else rows.filter(published_at__gte=since)
+class StoryListQuerySet(models.QuerySet[Link]):
+    """Rows that put a story, with its time, on a list: of a topic, or of a company, person or product."""
+
+    def between(self, since: dt.datetime | None, until: dt.datetime | None) -> Self:
+        """Select since <= published_at < until."""
+        rows = self if since is None else self.filter(published_at__gte=since)
         return rows if until is None else rows.filter(published_at__lt=until)
 
     def newest_first(self) -> Self:
@@ -237,6 +240,11 @@ class StoryTopicQuerySet(models.QuerySet["StoryTopic"]):
     def after(self, published_at: dt.datetime, chatbotnews_id: str) -> Self:
         rows = self.filter(published_at__lte=published_at)
         return rows.exclude(published_at=published_at, story__chatbotnews_id__lte=chatbotnews_id)
+
+
+class StoryTopicQuerySet(StoryListQuerySet["StoryTopic"]):
+    def about(self, topic: str, since: dt.datetime | None = None, until: dt.datetime | None = None) -> Self:
+        return self.filter(topic=topic).between(since, until)
 
 
 class StoryTopic(models.Model):

@@ -3,16 +3,18 @@
 from collections.abc import Sequence
 from typing import Any
 
-from wire.models import SearchDocument, Story, StoryRevision, StoryTopic, StoryVector
+from wire.models import SearchDocument, Story, StoryEntity, StoryRevision, StoryTopic, StoryVector
 from wire.models.search import encode_filters, place
+from wire.publishing.entity_links import build_links
 from wire.text.tokens import pairs, run_marks, tokens
 from wire.text.vocabulary import Status
 
 
 def index(published: Sequence[tuple[Story, StoryRevision]]) -> None:
-    """Replace topics and search words of stories whose published revision changed, and drop vectors of older texts."""
+    """Replace topics, names and search words of stories whose published revision changed, and drop vectors of older texts."""
     ids = [story.pk for story, revision in published if revision.revision > 1]
     StoryTopic.objects.filter(story__in=ids).delete()
+    StoryEntity.objects.filter(story__in=ids).delete()
     SearchDocument.objects.filter(story__in=ids).delete()
     shown = [(story, revision) for story, revision in published if revision.status != Status.WITHDRAWN]
     current = {(story.pk, revision.revision) for story, revision in shown}
@@ -23,6 +25,7 @@ def index(published: Sequence[tuple[Story, StoryRevision]]) -> None:
         for story, revision in shown
         for topic in revision.topics
     )
+    StoryEntity.objects.bulk_create(build_links(shown))
     places = free_places([story for story, _ in shown])
     documents = [SearchDocument(place=at, **document(*row)) for at, row in zip(places, shown, strict=True)]
     # The greatest place first: FTS5 writes to disk whenever it is told of a newer one.

@@ -23,6 +23,7 @@ from wire.models import EditorTake, Snapshot, Story, StoryRevision, WireState
 from wire.models.snapshot import is_sealed, open_from
 from wire.publishing import changelog, editors_take, story_json
 from wire.publishing.consensus import Report, add_context, figures, find_first, report_of, weigh_consensus
+from wire.publishing.entity_links import propose_names
 from wire.publishing.grouping import event_store
 from wire.publishing.grouping.candidates import WINDOW
 from wire.publishing.indexing import index
@@ -79,6 +80,8 @@ def publish_pending(now: dt.datetime | None = None, progress: Callable[[dt.date]
         for snapshot in snapshots:
             del snapshot.packed  # read again if anybody asks: the bytes of a thousand days are no small thing
             published.append(snapshot)
+    if published:
+        propose_names()
     return published
 
 

@@ -17,7 +17,7 @@ from django.utils import timezone
 from config.errors import Busy
 from sources import job_lock
 from sources.job_lock import Lease
-from wire.models import Change, Event, HubState, Story, StoryTopic, WireState
+from wire.models import Change, Event, HubState, Story, StoryEntity, StoryTopic, WireState
 from wire.text.vocabulary import ChangeKind
 
 if TYPE_CHECKING:
@@ -136,6 +136,7 @@ def _list_feeds(after: int, last: int) -> Sequence[str]:
         ("category", stories.values_list("category", flat=True)),
         ("topic", StoryTopic.objects.filter(story__in=stories).values_list("topic", flat=True)),
         ("source", stories.values_list("publication__slug", flat=True)),
+        ("about", StoryEntity.objects.filter(story__in=stories).values_list("entity__slug", flat=True)),
     ):
         names += [f"{label}-{which}" for which in sorted(set(rows.order_by().distinct()))]
     left = changes.filter(kind__startswith="event_").values("subject")  # events that others were merged into, or parted from

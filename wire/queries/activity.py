@@ -1,4 +1,4 @@
-"""Stories a day of the whole wire, a topic, a category or a source, and how often a source reports first."""
+"""Stories a day of the whole wire, a topic, a category, a source or a name, and how often a source reports first."""
 
 import datetime as dt
 from collections.abc import Mapping
@@ -11,6 +11,7 @@ from sources.models import Publication
 from wire.models import Snapshot, Story
 from wire.models.snapshot import newest_of_day
 from wire.publishing.story_json import COLUMNS, read_json
+from wire.queries.entities import find_entity
 from wire.queries.events import events_by_id
 from wire.schemas.figures import ActivityOut, DayCount, FirstReports
 from wire.schemas.story import StoryOut
@@ -28,12 +29,13 @@ def get_activity(
     source: str | None = None,
     days: int = DAYS,
     until: dt.date | None = None,
+    entity: str | None = None,
 ) -> ActivityOut:
     """Return the stories of each of the last `days` days, the last of them `until` (default: the latest published day). At most one
-    of topic, category and source, a slug, may be given. Raises: NotFound, InvalidArgument.
+    of topic, category, source, a slug, and entity, a slug or name, may be given. Raises: NotFound, InvalidArgument.
     """
-    if sum(one is not None for one in (topic, category, source)) > 1:
-        raise InvalidArgument("topic, category and source exclude each other.", "Ask for one of them at a time.")
+    if sum(one is not None for one in (topic, category, source, entity)) > 1:
+        raise InvalidArgument("topic, category, source and entity exclude each other.", "Ask for one of them at a time.")
     publication = None
     if source is not None:
         publication = Publication.objects.with_slug(source).first()
@@ -43,7 +45,7 @@ def get_activity(
     if last is None:
         return count_days({}, None, None)
     first = last - (days - 1) * A_DAY
-    if topic is None and category is None and publication is None:
+    if topic is None and category is None and publication is None and entity is None:
         rows = Snapshot.objects.days().filter(wire_date__gte=first, wire_date__lte=last).order_by("wire_date")
         return count_days(
             dict(rows.annotate(stories=newest_of_day("story_count")).values_list("wire_date", "stories")), first, last
@@ -55,6 +57,8 @@ def get_activity(
         stories = stories.filter(category=category)
     if publication is not None:
         stories = stories.filter(publication=publication)
+    if entity is not None:
+        stories = stories.filter(story_entities__entity=find_entity(entity), story_entities__is_official=False)
     found = count_days(dict(stories.values_list("wire_date").annotate(Count("pk"))), first, last)
     found.first_reports = count_first_reports(publication) if publication else None
     return found

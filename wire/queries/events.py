@@ -2,8 +2,7 @@
 
 import datetime as dt
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from functools import partial
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from operator import attrgetter, itemgetter
 from typing import Any, Final, NamedTuple
 
@@ -15,12 +14,10 @@ from sources.roster import Houses
 from wire.models import Event, Snapshot, Story, StoryTopic
 from wire.publishing import consensus, event_view
 from wire.publishing.event_view import EventView
+from wire.publishing.growth import Growth, measure_growth
 from wire.publishing.story_json import COLUMNS, read_json
-from wire.queries.growth import Growth, measure_growth
 from wire.queries.snapshots import find_snapshot, is_stale, latest_snapshot
 from wire.queries.stories import (
-    TOPIC_COLUMNS,
-    Row,
     category_ids,
     get_standing,
     list_place,
@@ -181,37 +178,35 @@ def days_down_from(day: dt.date) -> Iterator[tuple[dt.date, list[EventView]]]:
 
 def category_events(category: Category | None, limit: int, cursor: str | None = None) -> EventList:
     """Return events of all days, with a report in a category where one is given. Raises: InvalidArgument for a strange cursor."""
-    rows, total = partial(list_rows, select_category(category)), count_capped(category_ids, category)
-    return _page_events(f"events {category}", rows, lambda story: category in (None, story.category), total, limit, cursor)
+    total = count_capped(category_ids, category)
+    return page_events(f"events {category}", select_category(category), total, limit, cursor, prefix="")
 
 
 def topic_events(topic: Topic, limit: int, cursor: str | None = None) -> EventList:
     """Return events with a report on a topic, of all days. Raises: InvalidArgument for a strange cursor."""
-    rows = partial(list_rows, StoryTopic.objects.about(topic), columns=TOPIC_COLUMNS)
     total = count_capped(topic_ids, topic)
-    return _page_events(f"events on {topic}", rows, lambda story: topic in story.topics, total, limit, cursor)
+    return page_events(f"events on {topic}", StoryTopic.objects.about(topic), total, limit, cursor)
 
 
-def _page_events(
-    name: str,
-    list_rows: Callable[..., list[Row]],
-    is_listed: Callable[[StoryOut], bool],
-    total: tuple[int, bool],
-    limit: int,
-    cursor: str | None,
+def page_events(
+    name: str, listed: Any, total: tuple[int, bool], limit: int, cursor: str | None, prefix: str = "story__"
 ) -> EventList:
-    """Return the events of a list of stories, each at its newest story in the list; later stories of it are skipped."""
+    """Return the events of a list of stories, each at its newest story in the list; later stories of it are skipped. `listed`: the
+    rows of the list; `prefix` leads from these to the story.
+    """
     place, found, size = list_place(name, cursor), list[tuple[EventView, bytes]](), 2 * limit
     while len(found) <= limit:
-        rows = list_rows(place, size)
+        rows = list_rows(listed, place, size, [f"{prefix}{column}" for column in COLUMNS])
         jsons = read_json(rows)
         stories = [StoryOut.model_validate_json(json) for json in jsons]
         events = events_by_id({story.event_id for story in stories})
+        of_events = listed.filter(**{f"{prefix}event__in": list(events)})
+        ids = set(of_events.values_list(f"{prefix}chatbotnews_id", flat=True))
         for json, story in zip(jsons, stories, strict=True):
             place = story.published_at, story.chatbotnews_id
             event = events.get(story.event_id)  # None: it was withdrawn or moved meanwhile
-            listed = [report.story for report in event.reports if is_listed(report.story)] if event else []
-            first = min(listed, key=lambda one: (-one.published_at.timestamp(), one.chatbotnews_id), default=None)
+            listed_reports = [report.story for report in event.reports if report.story.chatbotnews_id in ids] if event else []
+            first = min(listed_reports, key=lambda one: (-one.published_at.timestamp(), one.chatbotnews_id), default=None)
             if event and first and first.chatbotnews_id == story.chatbotnews_id:
                 found.append((event, json))
         if len(rows) < size:

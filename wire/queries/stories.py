@@ -14,7 +14,7 @@ from sources.models import Publication, utc_today
 from sources.queries import canonical_source
 from wire.models import Story, StoryTopic
 from wire.models.search import encode_filters, first_place
-from wire.models.story import StoryQuerySet
+from wire.models.story import StoryListQuerySet, StoryQuerySet
 from wire.publishing.story_json import COLUMNS, citable, read_json
 from wire.schemas.params import LIST_LIMIT, SEARCH_LIMIT, Group, Sort
 from wire.schemas.stories_answer import StoriesAnswer
@@ -29,7 +29,7 @@ from wire.text.vocabulary import Category, Status, Topic
 
 Row = tuple[Any, ...]  # COLUMNS
 
-TOPIC_COLUMNS: Final = tuple(f"story__{name}" for name in COLUMNS)  # of StoryTopic
+LINKED_COLUMNS: Final = tuple(f"story__{name}" for name in COLUMNS)  # of StoryTopic and StoryEntity
 SUMMED_UP: Final = 200  # newest stories that the sentence about a topic of more than a thousand tells of
 
 
@@ -106,14 +106,29 @@ def get_topic_coverage(
 
     Raises: InvalidArgument for a strange cursor.
     """
-    bounds = {"since": since, "until": until}
-    name = " ".join([f"topic {topic}", *(f"{bound} {at.timestamp()}" for bound, at in bounds.items() if at is not None)])
     total = count_capped(topic_ids, topic, since, until)
     about = StoryTopic.objects.about(topic, since, until)
-    page = _list_page(name, about, total, limit, cursor, TOPIC_COLUMNS)
-    summary = _summarize_topic(about, topic, total)
+    page, summary = list_coverage(f"topic {topic}", f"about {topic.label}", about, total, since, until, limit, cursor)
     head = TopicOut.model_construct(topic=topic, label=topic.label, summary=summary, **dict(page.head))
     return StoriesAnswer(head, page.story_json)
+
+
+def list_coverage(
+    name: str,
+    what: str,
+    about: StoryListQuerySet[Any],
+    total: tuple[int, bool],
+    since: dt.datetime | None,
+    until: dt.datetime | None,
+    limit: int,
+    cursor: str | None,
+) -> tuple[StoriesAnswer[StoriesOut], str]:
+    """Return one page of the stories of `about`, newest first, and all of them in figures. `name`: the list's, for cursors; its
+    bounds, which `about` respects, belong to it. `what`: such as "about OpenAI". Raises: InvalidArgument for a strange cursor.
+    """
+    bounds = {"since": since, "until": until}
+    name = " ".join([name, *(f"{bound} {at.timestamp()}" for bound, at in bounds.items() if at is not None)])
+    return _list_page(name, about, total, limit, cursor, LINKED_COLUMNS), _summarize(about, what, total)
 
 
 def list_heads() -> tuple[list[ListHead], list[ListHead]]:
@@ -124,7 +139,7 @@ def list_heads() -> tuple[list[ListHead], list[ListHead]]:
         return ListHead(name, *total, next(map(StoryOut.model_validate_json, newest), None))
 
     categories = [head(one, count_capped(category_ids, one), select_category(one)) for one in Category]
-    topics = [head(one, count_capped(topic_ids, one), StoryTopic.objects.about(one), TOPIC_COLUMNS) for one in Topic]
+    topics = [head(one, count_capped(topic_ids, one), StoryTopic.objects.about(one), LINKED_COLUMNS) for one in Topic]
     return categories, topics
 
 
@@ -248,7 +263,7 @@ def list_place(name: str, cursor: str | None) -> Place | tuple[None, str]:
 def _list_page(
     name: str, rows: Any, total: tuple[int, bool], limit: int, cursor: str | None, columns: Sequence[str] = COLUMNS
 ) -> StoriesAnswer[StoriesOut]:
-    """Return a page of stories or of StoryTopic, newest first. `name`: the list's, for cursors."""
+    """Return a page of stories, of StoryTopic or of StoryEntity, newest first. `name`: the list's, for cursors."""
     rows = list_rows(rows, list_place(name, cursor), limit + 1, columns)
     return build_page(name, read_json(rows), limit, total)
 
@@ -260,11 +275,11 @@ def build_page(name: str, found: Sequence[bytes], limit: int, total: tuple[int, 
     return StoriesAnswer(head, found[:limit])
 
 
-def _summarize_topic(about: QuerySet[Any, Any], topic: Topic, total: tuple[int, bool]) -> str:
+def _summarize(about: QuerySet[Any, Any], what: str, total: tuple[int, bool]) -> str:
     """Return the list, or the newest of a long one, in figures; no claim that no story makes."""
     number, is_exact = total
     if not number:
-        return f"No stories about {topic.label} in this period."
+        return f"No stories {what} in this period."
     newest = about.order_by("-published_at", "story").values_list("story", flat=True)
     rows = Story.objects.filter(pk__in=list(newest[: COUNTED if is_exact else SUMMED_UP]))
     found = rows.aggregate(publishers=Count("publication", distinct=True), first=Min("wire_date"), last=Max("wire_date"))
@@ -272,9 +287,9 @@ def _summarize_topic(about: QuerySet[Any, Any], topic: Topic, total: tuple[int, 
     period = f"on {found['first']}" if found["first"] == found["last"] else f"from {found['first']} to {found['last']}"
     if is_exact:
         stories = "1 story" if number == 1 else f"{number:,} stories"
-        text = f"{stories} about {topic.label} by {publishers}, {period}."
+        text = f"{stories} {what} by {publishers}, {period}."
     else:
-        text = f"More than {number:,} stories about {topic.label}. The newest {SUMMED_UP} are by {publishers}, {period}."
+        text = f"More than {number:,} stories {what}. The newest {SUMMED_UP} are by {publishers}, {period}."
     shared = rows.filter(cross_source_count__gt=1).with_text()
     widest = shared.order_by("-cross_source_count", "-consensus_score", "-published_at", "chatbotnews_id").first()
     if widest and widest.current and not widest.current.untrusted_instructions:

@@ -59,7 +59,7 @@ def view_week(monday: dt.date | None = None) -> WeekView:
         of_day.update(told_on)
         places[event.event_id] = min((event_view.rank(event, day) for day in told_on), default=event_view.rank(event, first))
     ranked = sorted(views.values(), key=lambda event: places[event.event_id])
-    storylines = _list_storylines(ranked)
+    storylines = list_storylines(ranked)
     ends = Snapshot.objects.days()
     before = ends.filter(wire_date__lt=first).aggregate(day=Max("wire_date"))["day"]
     after = ends.filter(wire_date__gt=last).aggregate(day=Min("wire_date"))["day"]
@@ -83,7 +83,7 @@ def list_weeks() -> list[str]:
     return list(dict.fromkeys(write_week(dt.date.fromisoformat(day)) for day in published_dates()))
 
 
-def _list_storylines(ranked: Sequence[EventView]) -> list[tuple[WeekStoryline, list[EventView]]]:
+def list_storylines(ranked: Sequence[EventView]) -> list[tuple[WeekStoryline, list[EventView]]]:
     """Return the storylines with several events, one of them of several reports, by the place of their best event."""
     ids = [event.event_id for event in ranked]
     storyline_of = dict(Event.objects.filter(pk__in=ids).exclude(storyline=None).values_list("event_id", "storyline_id"))

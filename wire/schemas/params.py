@@ -120,6 +120,14 @@ class Sort(StrEnum):
 GROUP = "`event`: where several stories of one event match, only the best of them, if the best come first. `none`: all."
 
 
+class EntityKind(StrEnum):
+    """What a name in the news is the name of."""
+
+    COMPANY = "company"
+    PERSON = "person"
+    PRODUCT = "product"
+
+
 class Group(StrEnum):
     """Which stories of one event a search shows."""
 

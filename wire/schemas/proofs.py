@@ -127,6 +127,67 @@ class ProvedOut(Schema):
     proof: InclusionOut | None = Field(description="If a story was asked about.")
 
 
+class LateStory(Schema):
+    """A story that came after its day was final."""
+
+    chatbotnews_id: StoryId
+    headline: str
+    original_publisher: str
+    untrusted_instructions: bool
+    first_seen_at: Moment
+    permalink: str
+
+
+class WithdrawnStory(Schema):
+    chatbotnews_id: StoryId
+    headline: str
+    publisher: str
+    reason: str
+    recorded_at: Moment
+
+
+class ChangedField(Schema):
+    field: Literal["headline", "summary", "author", "category", "topics"]
+    before: str
+    after: str
+
+
+class RevisedStory(Schema):
+    """A revision of a story that was public already, by an editor of this wire or by its publisher."""
+
+    chatbotnews_id: StoryId
+    revision: int
+    headline: str
+    original_publisher: str
+    untrusted_instructions: bool
+    by: Literal["editor", "publisher"]
+    reason: str = Field(description="An editor's, public; empty otherwise.")
+    recorded_at: Moment
+    permalink: str = Field(description="Leads to this revision.")
+    changed: list[ChangedField]
+
+
+class Republished(Schema):
+    """A revision of a final day, and why it was published."""
+
+    revision: int
+    generated_at: Moment
+    reason: str
+
+
+class DayChangesOut(Schema):
+    """Changes of a day since it was first published."""
+
+    wire_date: dt.date
+    first_published_at: Moment
+    revision: int = Field(description="The day's newest.")
+    late: list[LateStory] = Field(description="Stories that came when the day was final already, newest first.")
+    withdrawn: list[WithdrawnStory] = Field(description="In the order of their withdrawal.")
+    revised: list[RevisedStory] = Field(description="Texts before and after, the newest revision first; at most 200.")
+    total_revised: int
+    republished: list[Republished] = Field(description="Oldest first.")
+
+
 class ChangeOut(Schema):
     """One change of the public record."""
 

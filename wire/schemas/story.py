@@ -10,7 +10,7 @@ from pydantic import ConfigDict
 
 from sources.schemas import PublicationOut
 from sources.vocabulary import ROSTER_SIZE, Tier
-from wire.schemas.params import Group, Moment, Score, Sha256, StoryId
+from wire.schemas.params import EntityKind, Group, Moment, Score, Sha256, StoryId
 from wire.text.vocabulary import Category, Status, Topic
 
 _WEIGHTS: Final = {string.ascii_lowercase: 0.79, string.ascii_uppercase: 0.96, string.digits: 1.15, string.punctuation: 1.08}
@@ -154,6 +154,56 @@ class TopicOut(StoriesOut):
     topic: Topic
     label: str
     summary: str
+
+
+class OfficialPost(Schema):
+    """A story of the publication that belongs to a company, and how to cite it."""
+
+    chatbotnews_id: StoryId
+    headline: str
+    published_at: Moment
+    untrusted_instructions: bool
+    layered_ready: str
+
+
+class EntityStoryline(Schema):
+    """A storyline with an event that names an entity."""
+
+    storyline_id: StoryId
+    permalink: str
+    headline: str = Field(description="The newest event's that names it.")
+    total: int = Field(description="Events of the whole storyline.")
+
+
+class EntityLink(Schema):
+    """A company, person or product that is in the news."""
+
+    slug: str
+    name: str
+    kind: EntityKind
+    permalink: str
+
+
+class EntityBrief(EntityLink):
+    stories: int = Field(description="Stories that name it, without its own publication's.")
+    recent: int = Field(description="Those of the 28 days before the newest story.")
+    newest_story_at: Moment | None
+
+
+class EntitiesOut(Schema):
+    """All companies, people and products with a page, by kind and name."""
+
+    entities: list[EntityBrief]
+    total: int
+
+
+class EntityOut(StoriesOut, EntityLink):
+    """One page of the stories that name a company, person or product, and these in a sentence."""
+
+    summary: str
+    publication: str | None = Field(description="Its own publication on the roster; `official_posts` are that one's.")
+    official_posts: list[OfficialPost] = Field(description="The newest five. On the first page only, like `storylines`.")
+    storylines: list[EntityStoryline]
 
 
 class Publisher(Schema):

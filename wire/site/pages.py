@@ -20,7 +20,7 @@ from config.plugins import get_story_extras
 from wire import queries
 from wire.publishing import editors_take, event_view
 from wire.schemas.figures import ActivityOut, read_week, write_week
-from wire.schemas.params import read_date
+from wire.schemas.params import EntityKind, read_date
 from wire.schemas.stories_answer import StoriesAnswer
 from wire.schemas.story import DayOut
 from wire.site import metadata
@@ -98,6 +98,7 @@ def story(request: HttpRequest, story_id: str) -> HttpResponse:
         "first": history[-1],
         "coverage": coverage,
         "event": event,
+        "names": queries.list_named([story_id]),
         "siblings": [(one, addresses.get(one.chatbotnews_id, "")) for one in coverage.sibling_details] if coverage else (),
         "graph": metadata.graph([metadata.article(found)] if found.status != Status.WITHDRAWN else []),
     }
@@ -117,6 +118,7 @@ def event(request: HttpRequest, event_id: str) -> HttpResponse:
         "missing": [name for tier in coverage.tiers for name in tier.silent],
         "not_received": [name for tier in coverage.tiers for name in tier.not_received],
         "compared": [(one, event_view.figures(f"{one.headline}. {one.summary_medium}")) for one in compared],
+        "names": queries.list_named([report.story.chatbotnews_id for report in found.reports]),
         "headlines": [story.headline for story in compared],
         "neighbours": queries.find_neighbours(found.event_id),
         "possibly_same": queries.list_possibly_same(found),
@@ -166,6 +168,36 @@ def topics(request: HttpRequest) -> HttpResponse:
     categories, topics = queries.list_heads()
     kinds = [("category", "Categories", categories), ("topic", "Topics", topics)]
     return page(request, "topics.html", {"kinds": kinds})
+
+
+@public
+def entity(request: HttpRequest, slug: str) -> HttpResponse:
+    """Show a company, person or product; a name or another spelling of it leads to its page."""
+    found = queries.find_entity(slug)
+    if found.slug != slug:
+        return HttpResponseRedirect(reverse("entity", args=[found.slug]), headers={"Cache-Control": BRIEFLY})
+    head = queries.get_entity(slug, limit=1).head
+    context = {
+        "name": found.name,
+        "kind": found.get_kind_display(),
+        "list": queries.entity_events(found, PER_LIST, request.GET.get("cursor")),
+        "says": head.summary,
+        "feed": f"about-{slug}",
+        "official": head.official_posts,
+        "publication": head.publication,
+        "storylines": head.storylines,
+        "is_entity": True,
+    }
+    return page(request, "list.html", context | _describe_trend(queries.get_activity(entity=slug), f"entity={slug}"))
+
+
+@public
+def names(request: HttpRequest) -> HttpResponse:
+    """Show all companies, people and products that have a page, those most in the news lately first."""
+    found = sorted(queries.list_entities().entities, key=lambda one: (-one.recent, -one.stories, one.name.casefold()))
+    titles = {EntityKind.COMPANY: "Companies", EntityKind.PERSON: "People", EntityKind.PRODUCT: "Products"}
+    kinds = [(title, [one for one in found if one.kind == kind]) for kind, title in titles.items()]
+    return page(request, "names.html", {"kinds": kinds})
 
 
 @public
@@ -223,7 +255,7 @@ def _show_day(request: HttpRequest, found: StoriesAnswer[DayOut], caching: str) 
         "earlier": earlier if pages.number == pages.paginator.num_pages and chosen is None else (),
         "take_html": html(editors_take.opening(found.editor_take)),
         "near": queries.list_neighbours(found.wire_date),
-        "withdrawn": queries.withdrawn_on(found.wire_date),
+        "changed": queries.view_day_changes(found.wire_date),
         "shape": describe_day(today, found.wire_date, len(found.story_json), len(publications), days_before),
         "activity": activity,
         "week": write_week(found.wire_date),

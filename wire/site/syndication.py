@@ -104,6 +104,9 @@ def _read_list(name: str, sent: QueryDict) -> tuple[str, str, list[Item]]:
         case "topic":
             topic = read(Topic, which)
             return topic.label, f"/topic/{topic}", _story_items(queries.get_topic_coverage(topic, None, ITEMS).stories)
+        case "about":
+            found = queries.get_entity(which, None, ITEMS)
+            return found.head.name, f"/about/{found.head.slug}", _story_items(found.stories)
         case "source":
             stories = queries.list_source_stories(which, ITEMS).stories
             return queries.get_source(which).name, f"/source/{which}", _story_items(stories)

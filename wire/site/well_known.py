@@ -30,6 +30,7 @@ STATIC_PAGES: Final = (
         "/week",
         "/archive",
         "/topics",
+        "/names",
         "/search",
         "/sources",
         "/freshness",
@@ -52,6 +53,7 @@ def sitemap(request: HttpRequest) -> HttpResponse:
 def sitemap_pages(request: HttpRequest) -> HttpResponse:
     """List all pages but stories and events: fixed ones, lists, days with their brief and proof."""
     lists = [f"/category/{category}" for category in Category] + [f"/topic/{topic}" for topic in Topic]
+    lists += [f"/about/{entity.slug}" for entity in queries.list_entities().entities if entity.stories]
     lists += [f"/source/{slug}" for slug in sources_queries.slugs_by_name().values()]
     days = [f"/{kind}/{day}" for day in queries.published_dates() for kind in ("day", "editor-take", "provenance")]
     days += [f"/week/{week}" for week in queries.list_weeks()]

@@ -97,6 +97,16 @@ class GetTopicCoverage(Arguments):
     until: Until = None
 
 
+class GetEntity(Arguments):
+    name: Annotated[str, Field(min_length=1, max_length=100, description="A company, person or product."), TRIMMED]
+    since: Since = None
+    limit: ListLimit = params.LIST_LIMIT
+    cursor: Cursor = None
+    detail: How = Detail.FULL
+    max_tokens: Budget = None
+    until: Until = None
+
+
 class GetConsensus(Arguments):
     story_id: Annotated[Id | None, Field(description="A chatbotnews_id; wins over headline.")] = None
     headline: Annotated[str | None, Field(max_length=params.MAX_HEADLINE_QUERY, description="Used if story_id is not given.")] = (
@@ -216,6 +226,10 @@ def get_topic_coverage(args: GetTopicCoverage) -> ToolAnswer:
     return _stories(args, lambda limit: queries.get_topic_coverage(args.topic, args.since, limit, args.cursor, args.until))
 
 
+def get_entity(args: GetEntity) -> ToolAnswer:
+    return _stories(args, lambda limit: queries.get_entity(args.name, args.since, limit, args.cursor, args.until))
+
+
 def get_citation(args: GetCitation) -> ToolAnswer:
     found = queries.get_pinned_citation(args.story_id, args.format) or queries.get_citation(args.story_id, args.format)
     return ToolAnswer.of(found, found.citation)
@@ -268,7 +282,7 @@ async def wait_for_answer(args: GetChanges) -> ToolAnswer:
     return await run_query(get_changes, args)
 
 
-def _stories(args: SearchWire | GetCategory | GetTopicCoverage, ask: Callable[[int], StoriesAnswer[Any]]) -> ToolAnswer:
+def _stories(args: SearchWire | GetCategory | GetTopicCoverage | GetEntity, ask: Callable[[int], StoriesAnswer[Any]]) -> ToolAnswer:
     """Return a list, as much of each story and as many of them as asked for."""
     return ToolAnswer(fit(args.max_tokens, args.limit, "stories", lambda limit: shape_page(ask(limit), args.detail)))
 
@@ -340,10 +354,17 @@ TOOLS: Final[Mapping[str, ToolSpec]] = {
             queries.get_event, GetEvent, "One event, every report",
             "For one event and every report of it, oldest first, each with its citation: who was first, which are independent, "
             "which copy another's text. compare_coverage sets their words side by side. About 160 tokens, and 200 more a report.",
+            is_brief=True,
         ),
         _query(
             queries.get_storyline, GetStoryline, "What came before and after",
             "For what led to an event and followed it: a storyline over weeks, oldest first, one line and citation each.",
+            is_brief=True,
+        ),
+        _tool(
+            get_entity, GetEntity, story.EntityOut, "Coverage of a company, person or product",
+            "For one company, person or product, such as Sam Altman: stories that name it, newest first, its own posts apart, and "
+            "storylines; an unknown name gets the nearest. get_topic_coverage has the twelve topics; search_wire takes any words.",
             is_brief=True,
         ),
         _tool(

@@ -31,6 +31,8 @@ CACHING = {
     f"/api/stories/{STORY_ID}.json": BRIEFLY,
     "/api/search.json?query=quince": BRIEFLY,
     "/api/topics/openai.json": BRIEFLY,
+    "/api/entities.json": BRIEFLY,
+    "/api/entities/openai.json": BRIEFLY,
     f"/api/consensus.json?story_id={STORY_ID}": BRIEFLY,
     f"/api/citations/{STORY_ID}.json": BRIEFLY,
     "/api/editor-take/2026-01-15.json": BRIEFLY,
@@ -174,6 +176,9 @@ def test_the_openapi_document_and_its_page_are_served(client: Client) -> None:
         "<code>next_cursor</code>",
     ):
         assert told in page
+    sections = re.findall(r'<section aria-labelledby="(.*?)">', page)
+    assert re.findall(r'<li><a href="#(.*?)">', page) == sections
+    assert len(sections) == len(document.json()["paths"])
 
 
 def test_the_page_of_the_api_has_contents_whose_links_lead_to_each_address(client: Client) -> None:

@@ -102,7 +102,7 @@ def test_a_publish_is_told_once_with_every_list_that_it_changed(hub: Hub) -> Non
     publish(made := entry(title="OpenAI launches quince"))
     event = story_of(made).event_id
     assert announce() == websub.IDLE
-    lists = {"events", "stories", "takes", "category-launches", "topic-openai", "source-techcrunch"}
+    lists = {"events", "stories", "takes", "category-launches", "topic-openai", "about-openai", "source-techcrunch"}
     assert hub.take() == lists | {f"event-{event}", f"storyline-{event}"}
     announce()
     assert hub.take() == set()

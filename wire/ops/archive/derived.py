@@ -11,10 +11,23 @@ from config.errors import Damaged
 from sources.models import RosterRevision
 from sources.roster import fingerprint
 from sources.vocabulary import ROSTER_SIZE
-from wire.models import Change, LogEntry, LogNode, SearchDocument, Snapshot, Story, StoryRevision, StoryTopic, WireState
+from wire.models import (
+    Change,
+    LogEntry,
+    LogNode,
+    SearchDocument,
+    Snapshot,
+    Story,
+    StoryEntity,
+    StoryRevision,
+    StoryTopic,
+    WireState,
+)
+from wire.models.entity import Entity
 from wire.models.search import place
 from wire.ops.archive.dump import CHUNK, Broken, Record
 from wire.publishing import signing, story_json
+from wire.publishing.entity_links import find_links
 from wire.publishing.indexing import document
 from wire.publishing.transparency import log
 from wire.text.vocabulary import ChangeKind, Status
@@ -48,6 +61,23 @@ def check_tables() -> None:
     for what, rows in (("topics", StoryTopic.objects.count()), ("documents", SearchDocument.objects.count())):
         if rows != found[what]:
             raise Broken(f"lists and search: {rows:,} {what} are stored, the live stories have {found[what]:,}.")
+    _check_names()
+
+
+def _check_names() -> None:
+    """Check which stories name which company, person or product."""
+    columns = ("story_id", "entity_id", "is_official", "published_at")
+    number = 0
+    for links in find_links(Entity.objects.filter(state=Entity.State.SHOWN)):
+        expected = {tuple(getattr(link, column) for column in columns) for link in links}
+        number += len(expected)
+        stored = StoryEntity.objects.filter(story__in={link.story_id for link in links}).values_list(*columns)
+        if expected.symmetric_difference(stored):
+            raise Broken(
+                "the pages of companies, people and products: a story is not listed where its text names one, or the reverse."
+            )
+    if (rows := StoryEntity.objects.count()) != number:
+        raise Broken(f"the pages of companies, people and products: {rows:,} stories are listed, the texts name {number:,}.")
 
 
 def _check_document(story: Story, revision: StoryRevision) -> int:

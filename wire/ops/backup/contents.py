@@ -50,7 +50,7 @@ _ANY: Final = sys.maxsize
 # tables with rows before anybody put something in, and their number at most
 FOUNDED: Final[Mapping[str, int]] = {
     **{"sources.Publication": 24, "sources.Feed": _ANY, "sources.RosterRevision": 1},
-    **{"wire.WireState": 1, "wire.LexiconTerm": _ANY, "articles.Publisher": 1, "timeline.Corpus": 1},
+    **{"wire.WireState": 1, "wire.LexiconTerm": _ANY, "wire.Entity": _ANY, "articles.Publisher": 1, "timeline.Corpus": 1},
     **{"factchecks.RatingName": _ANY, "factchecks.FactcheckState": 1},
     **{"auth.Permission": _ANY, "auth.Group": _ANY, "auth.Group_permissions": _ANY, "contenttypes.ContentType": _ANY},
     # What asking feeds, upstreams and this installation leaves behind, before anything came of it.

@@ -83,7 +83,14 @@ def wire(
         publish(pond := entry(title="A robot falls into a pond", summary=LONG, publisher="Wired", url="https://wired.com/pond"))
         corrections.correct(story_of(pond).chatbotnews_id, headline="A robot falls into a lake", reason="A lake.", now=NOW)
         signing.rotate(NOW)
-        publish(entry(title="Another robot falls into a lake", publisher="Axios", url="https://axios.com/lake"))
+        publish(
+            entry(
+                title="Another robot falls into a lake",
+                publisher="Axios",
+                url="https://axios.com/lake",
+                summary="Sam Altman saw it.",
+            )
+        )
         merge_twins()
         take(entry(url=pond.url, publisher="Wired", title="It was a pond after all"), entry(title="Not public yet"))
         feed = Feed.objects.order_by("pk")[0]

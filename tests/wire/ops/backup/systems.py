@@ -130,6 +130,7 @@ def list_questions() -> list[Question]:
         "/sitemap-factchecks.xml",
         "/sitemap-timeline.xml",
     ]
+    paths += ["/names", "/api/entities.json"]
     paths += ["/.well-known/wire-keys.json", "/.well-known/wire-checkpoint", "/.well-known/mcp.json"]
     paths += ["/api/today.json", "/api/archive.json", "/api/sources.json", "/api/events.json", "/api/log/leaves.json"]
     paths += ["/api/articles/publishers.json", "/api/timeline/corpora.json", "/api/changes.json?since=1970-01-01&limit=100"]

@@ -29,17 +29,38 @@ class Growth(NamedTuple):
     score: float
 
 
+Thing = tuple[str, str]  # kind and name
+
+
 def measure_growth(since: dt.datetime, until: dt.datetime) -> dict[int, Growth]:
     """Return what grows most in each story published after `since` and up to `until`, by its key; stories in which nothing does are
-    left out. Shares are compared, not counts, so that a wire with more feeds than before has not grown by that.
+    left out.
+    """
+    growing, things = _count_things(since, until)
+    by_story = {story: [growing[thing] for thing in found if thing in growing] for story, found in things.items()}
+    # Of equals the one of fewest stories, which says most of a story.
+    return {
+        story: max(growths, key=lambda one: (one.score, -one.stories, one.name)) for story, growths in by_story.items() if growths
+    }
+
+
+def list_growing_names(since: dt.datetime, until: dt.datetime) -> list[Growth]:
+    """Return names with more of the stories published after `since` and up to `until` than before; what grows most first."""
+    growths = [growth for (kind, _), growth in _count_things(since, until)[0].items() if kind == "name"]
+    return sorted(growths, key=lambda one: (-one.score, -one.stories, one.name))
+
+
+def _count_things(since: dt.datetime, until: dt.datetime) -> tuple[dict[Thing, Growth], dict[int, list[Thing]]]:
+    """Return what grows, and the things in each story. Shares are compared, not counts, so that a wire with more feeds than before
+    has not grown by that.
     """
     rows = Story.objects.live().filter(published_at__gt=since - max(PAST, until - since), published_at__lte=until)
     columns = ("pk", "published_at", "current__original_publisher", "event__storyline_id", "current__headline")
     topics = defaultdict[int, list[str]](list)
     for story, topic in rows.values_list("pk", "story_topics__topic").exclude(story_topics__topic=None):
         topics[story].append(topic)
-    now, past, publishers = Counter[tuple[str, str]](), Counter[tuple[str, str]](), defaultdict[tuple[str, str], set[str]](set)
-    things, totals = dict[int, list[tuple[str, str]]](), Counter[bool]()
+    now, past, publishers = Counter[Thing](), Counter[Thing](), defaultdict[Thing, set[str]](set)
+    things, totals = dict[int, list[Thing]](), Counter[bool]()
     newest = rows.order_by("-published_at").values_list(*columns, "current__summary_medium")[:MOST]
     for story, moment, publisher, storyline, headline, summary in newest.iterator(2_000):
         found = [
@@ -56,18 +77,14 @@ def measure_growth(since: dt.datetime, until: dt.datetime) -> dict[int, Growth]:
         for thing in found:
             publishers[thing].add(publisher)
     if not totals[False]:
-        return {}  # nothing to compare with
+        return {}, {}  # nothing to compare with
     growing = {}
     for thing, count in now.items():
         expected = past[thing] * totals[True] / totals[False]
         deviations = (count - expected) / math.sqrt(max(expected, 1.0))
         if count >= LEAST and len(publishers[thing]) > 1 and deviations >= SURE:
             growing[thing] = Growth(*thing, count, round(expected, 1), round(1 - math.exp(-deviations / STEADY), 3))
-    by_story = {story: [growing[thing] for thing in found if thing in growing] for story, found in things.items()}
-    # Of equals the one of fewest stories, which says most of a story.
-    return {
-        story: max(growths, key=lambda one: (one.score, -one.stories, one.name)) for story, growths in by_story.items() if growths
-    }
+    return growing, things
 
 
 def find_names(headline: str, summary: str) -> set[str]:

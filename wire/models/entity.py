@@ -1,0 +1,112 @@
+"""Companies, people and products with a page of their own, and the stories that name them.
+
+Editors tune the list; fixtures/entities.json ships it.
+"""
+
+import datetime as dt
+from typing import Self
+
+from django.core.exceptions import ValidationError
+from django.db import models
+from django.db.models import Q
+
+from sources.models import Publication
+from wire.models.story import Story, StoryListQuerySet
+from wire.text.entity_names import NameFinder
+
+
+class Entity(models.Model):
+    """A company, person or product that is in the news. `spellings` and `exceptions` hold one a line."""
+
+    class Kind(models.TextChoices):
+        COMPANY = "company", "Company"
+        PERSON = "person", "Person"
+        PRODUCT = "product", "Product"
+
+    class State(models.TextChoices):
+        SHOWN = "shown", "Has a page"
+        PROPOSED = "proposed", "Proposed"
+        NEVER = "never", "Never"
+
+    slug = models.SlugField(max_length=60, unique=True, help_text="Of its address, /about/…")
+    name = models.CharField(max_length=80, help_text="As readers see it. Stories that spell it so, capitals included, are listed.")
+    kind = models.CharField(max_length=7, choices=Kind.choices)
+    spellings = models.TextField(
+        blank=True, max_length=2000, help_text="Other spellings, one a line. Whole words with exactly these capitals are found."
+    )
+    exceptions = models.TextField(
+        blank=True,
+        max_length=2000,
+        help_text="Phrases with one of the spellings that mean something else, one a line: Big Apple, Claude Monet.",
+    )
+    publication = models.ForeignKey(
+        Publication,
+        # By its slug and without a constraint: restoring a dump deletes all publications and writes them again.
+        to_field="slug",
+        db_constraint=False,
+        null=True,
+        blank=True,
+        on_delete=models.DO_NOTHING,
+        related_name="+",
+        help_text="Its own publication, if it is one of the 24: these stories are shown apart, as official posts.",
+    )
+    state = models.CharField(max_length=8, choices=State.choices, default=State.SHOWN)
+    is_shipped = models.BooleanField(
+        default=False, editable=False, help_text="As the wire ships it; a change makes it the editors'."
+    )
+    reason = models.CharField(max_length=200, blank=True, editable=False, help_text="Why it was proposed.")
+
+    class Meta:
+        verbose_name = "name"
+        verbose_name_plural = "companies, people and products"
+        ordering = ["name"]
+        constraints = [
+            models.CheckConstraint(condition=Q(kind__in=["company", "person", "product"]), name="entity_kind_known"),
+            models.CheckConstraint(condition=Q(state__in=["shown", "proposed", "never"]), name="entity_state_known"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    def clean(self) -> None:
+        """Raises: ValidationError: a spelling that nobody sees, or that another name has."""
+        if not all(spelling.isprintable() for spelling in self.list_spellings()):
+            raise ValidationError({"spellings": "Use characters that can be seen."})
+        others = Entity.objects.exclude(pk=self.pk).exclude(state=self.State.PROPOSED)
+        known = {spelling: other for other in others for spelling in other.list_spellings()}
+        for spelling in self.list_spellings():
+            if spelling in known:
+                raise ValidationError(f"{spelling} already leads to {known[spelling]} ({known[spelling].get_state_display()}).")
+
+    def list_spellings(self) -> tuple[str, ...]:
+        return (self.name, *filter(None, map(str.strip, self.spellings.splitlines())))
+
+    @property
+    def finder(self) -> NameFinder:
+        return NameFinder(self.list_spellings(), filter(None, map(str.strip, self.exceptions.splitlines())))
+
+
+class StoryEntityQuerySet(StoryListQuerySet["StoryEntity"]):
+    def about(self, entity: int, since: dt.datetime | None = None, until: dt.datetime | None = None) -> Self:
+        """Stories of other publications that name it."""
+        return self.filter(entity=entity, is_official=False).between(since, until)
+
+    def official(self, entity: int) -> Self:
+        """Stories of its own publication, whether they name it or not."""
+        return self.filter(entity=entity, is_official=True)
+
+
+class StoryEntity(models.Model):
+    story = models.ForeignKey(Story, on_delete=models.CASCADE, related_name="story_entities", db_index=False)
+    entity = models.ForeignKey(Entity, on_delete=models.CASCADE, related_name="story_entities", db_index=False)
+    is_official = models.BooleanField(help_text="By its own publication.")
+    published_at = models.DateTimeField()
+
+    objects = StoryEntityQuerySet.as_manager()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["story", "entity"], name="entity_once")]
+        indexes = [models.Index(fields=["entity", "is_official", "-published_at", "story"], name="entity_newest")]
+
+    def __str__(self) -> str:
+        return f"{self.story_id} {self.entity_id}"
