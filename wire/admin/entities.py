@@ -4,7 +4,7 @@ from typing import Any, ClassVar, Final
 
 from django import forms
 from django.contrib import admin, messages
-from django.core.exceptions import PermissionDenied
+from django.core.exceptions import PermissionDenied, ValidationError
 from django.db import transaction
 from django.db.models import Count, Q, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
@@ -25,6 +25,7 @@ PROPOSALS: Final = "new-names"
 LOOKED_AT: Final = 2_000  # newest stories that a preview reads
 SHOWN: Final = 25
 NEVER: Final = "never"
+RELINKING: Final = frozenset({"name", "spellings", "exceptions", "publication", "state"})
 BUTTONS: Final = (*Entity.Kind.choices, (NEVER, "Never"))
 
 
@@ -103,6 +104,11 @@ class EntityAdmin(QueuedAdmin[Entity], ExportingAdmin, PreviewedAdmin[Entity], F
             entity.state = Entity.State.NEVER
         else:
             entity.state, entity.kind = Entity.State.SHOWN, decision
+            try:
+                entity.clean()
+            except ValidationError as error:
+                messages.error(request, f"Nothing was changed: {' '.join(error.messages)}")
+                return
         entity.save()
         number = relink([entity])
         said = f"{entity} never gets a page." if decision == NEVER else f"{entity} has a page: {count(number, 'story', 'stories')}."
@@ -110,12 +116,16 @@ class EntityAdmin(QueuedAdmin[Entity], ExportingAdmin, PreviewedAdmin[Entity], F
         messages.success(request, said)
 
     def save_model(self, request: HttpRequest, obj: Entity, form: Any, change: bool) -> None:
+        WireState.lock()  # before the row, as publishing does
         obj.is_shipped = False  # so that no update of the shipped list changes it
         super().save_model(request, obj, form, change)
-        messages.info(request, f"Stories on its page: {relink([obj]):,}.")
+        if not change or RELINKING.intersection(form.changed_data):
+            messages.info(request, f"Stories on its page: {relink([obj]):,}.")
+        else:
+            WireState.raise_version()
 
     def preview(self, form: Any) -> str:
-        newest = Story.objects.live().newest_first().with_text()[:LOOKED_AT]
+        newest = list(Story.objects.live().newest_first().with_text()[:LOOKED_AT])
         finder = form.instance.finder
         found = [
             story
@@ -124,4 +134,4 @@ class EntityAdmin(QueuedAdmin[Entity], ExportingAdmin, PreviewedAdmin[Entity], F
         ]
         rows = [(story_link(story), story.current.summary_medium) for story in found[:SHOWN] if story.current]
         shown = table(("Story", "Summary"), rows, "None of them names it.")
-        return render_to_string("admin/entity_preview.html", {"table": shown, "found": len(found), "looked_at": LOOKED_AT})
+        return render_to_string("admin/entity_preview.html", {"table": shown, "found": len(found), "looked_at": len(newest)})

@@ -73,17 +73,20 @@ class Entity(models.Model):
         if not all(spelling.isprintable() for spelling in self.list_spellings()):
             raise ValidationError({"spellings": "Use characters that can be seen."})
         others = Entity.objects.exclude(pk=self.pk).exclude(state=self.State.PROPOSED)
-        known = {spelling: other for other in others for spelling in other.list_spellings()}
-        for spelling in self.list_spellings():
-            if spelling in known:
-                raise ValidationError(f"{spelling} already leads to {known[spelling]} ({known[spelling].get_state_display()}).")
+        known = {name.casefold(): other for other in others for name in (*other.list_spellings(), other.slug)}
+        for name in (*self.list_spellings(), self.slug):
+            if other := known.get(name.casefold()):
+                raise ValidationError(f"{name} already leads to {other} ({other.get_state_display()}).")
 
     def list_spellings(self) -> tuple[str, ...]:
         return (self.name, *filter(None, map(str.strip, self.spellings.splitlines())))
 
+    def list_exceptions(self) -> tuple[str, ...]:
+        return tuple(filter(None, map(str.strip, self.exceptions.splitlines())))
+
     @property
     def finder(self) -> NameFinder:
-        return NameFinder(self.list_spellings(), filter(None, map(str.strip, self.exceptions.splitlines())))
+        return NameFinder(self.list_spellings(), self.list_exceptions())
 
 
 class StoryEntityQuerySet(StoryListQuerySet["StoryEntity"]):

@@ -71,7 +71,10 @@ def sync(file: Path = ENTITIES_FILE) -> None:
     digest, state = hashlib.sha256(document).hexdigest(), WireState.objects.filter(pk=1)
     if state.filter(entities_sha256=digest).exists():
         return
+    WireState.lock()
     stored = {entity.slug: entity for entity in Entity.objects.all()}
+    editors = [entity for entity in stored.values() if not entity.is_shipped and entity.state != Entity.State.PROPOSED]
+    decided = {spelling.casefold() for entity in editors for spelling in entity.list_spellings()}
     changed = []
     for row in orjson.loads(document):
         values = {
@@ -82,7 +85,8 @@ def sync(file: Path = ENTITIES_FILE) -> None:
             **{"is_shipped": True, "state": Entity.State.SHOWN, "reason": ""},
         }
         entity = stored.pop(row["slug"], None) or Entity(slug=row["slug"])
-        is_editors = entity.pk and not entity.is_shipped and entity.state != Entity.State.PROPOSED
+        spellings = {spelling.casefold() for spelling in (row["name"], *row.get("spellings", []))}
+        is_editors = entity in editors or not decided.isdisjoint(spellings)  # perhaps at another address
         if not is_editors and any(getattr(entity, name) != value for name, value in values.items()):
             for name, value in values.items():
                 setattr(entity, name, value)
@@ -104,6 +108,7 @@ def propose_names() -> None:
     newest = Story.objects.live().order_by("-published_at").values_list("published_at", flat=True).first()
     if newest is None:
         return
+    growing = [*list_growing_names(newest - WINDOW, newest)]  # counted before others have to wait
     WireState.lock()
     decided = Entity.objects.exclude(state=Entity.State.PROPOSED)
     known = {spelling.casefold() for entity in decided for spelling in entity.list_spellings()}
@@ -111,7 +116,7 @@ def propose_names() -> None:
         known |= {one.casefold() for one in (name, *aliases)}
     slugs = set(decided.values_list("slug", flat=True))
     proposed: dict[str, Entity] = {}
-    for growth in list_growing_names(newest - WINDOW, newest):
+    for growth in growing:
         slug = slugify(growth.name)[:60]
         is_date = not _DATES.isdisjoint(growth.name.casefold().split())
         if growth.name.casefold() not in known and not is_date and slug and slug not in slugs and len(growth.name) <= 80:

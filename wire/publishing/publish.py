@@ -81,7 +81,10 @@ def publish_pending(now: dt.datetime | None = None, progress: Callable[[dt.date]
             del snapshot.packed  # read again if anybody asks: the bytes of a thousand days are no small thing
             published.append(snapshot)
     if published:
-        propose_names()
+        try:
+            propose_names()
+        except Exception:
+            log.exception("No new names were proposed; the days are published.")
     return published
 
 

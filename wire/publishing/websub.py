@@ -41,6 +41,10 @@ class Unanswered(Exception):
     """The hub is to be asked again later."""
 
 
+class FeedUnanswered(Unanswered):
+    """One feed is to be told again later."""
+
+
 def announce(last: int | None, now: dt.datetime | None = None) -> float:
     """Tell the hub the feeds that changed up to the change `last`, which every process shows (None: not known yet). Return the
     seconds until this should be called again, unless something is published before.
@@ -70,7 +74,7 @@ def _catch_up(lease: Lease, last: int, now: dt.datetime) -> float:
     """Announce the changes between the stored one and `last`. Raises: Busy, when another process took over."""
     import httpcore2  # takes long to load, and few installations have a hub
 
-    row, refused = lease.row, ""
+    row, refused, left = lease.row, "", None
     state = row.get()
     if state.number >= last:  # another process announced them until it let go of the lease
         return IDLE
@@ -81,7 +85,12 @@ def _catch_up(lease: Lease, last: int, now: dt.datetime) -> float:
                 if time.monotonic() > renewed + RENEWED_EVERY:
                     lease.renew()
                     renewed = time.monotonic()
-                refused = _ping(pool, topic) or refused
+                try:
+                    refused = _ping(pool, topic) or refused
+                except FeedUnanswered as error:  # the hub has trouble with this feed: the others need not wait for it
+                    left = error
+        if left:
+            raise left
     except (httpcore2.TimeoutException, httpcore2.NetworkError, httpcore2.ProtocolError, OSError, Unanswered) as error:
         failures = state.failures + 1
         pause: float = min(60.0 * 2 ** min(failures - 1, 20), LONGEST_PAUSE)
@@ -111,8 +120,10 @@ def _ping(pool: "ConnectionPool", topic: str) -> str:
         return ""
     words = " ".join(said.decode("utf-8", "replace").split())[:200].rstrip(".")
     why = f"status {answer.status} for {topic}{': ' if words else ''}{words}"
-    if answer.status >= 500 or answer.status in _LATER:
+    if answer.status in _LATER:
         raise Unanswered(why)
+    if answer.status >= 500:
+        raise FeedUnanswered(why)
     return why
 
 

@@ -95,6 +95,7 @@ def _to_revised(new: StoryRevision, old: StoryRevision) -> RevisedStory:
         by="editor" if new.reason else "publisher",
         permalink=f"{settings.WIRE_SITE_URL}/story/{story}#revision-{new.revision}",
         changed=_diff(new, old),
+        untrusted_instructions=new.untrusted_instructions or old.untrusted_instructions,  # `changed` has the text before, too
     )
 
 

@@ -51,9 +51,10 @@ def list_entities(kind: EntityKind | None = None) -> EntitiesOut:
 def find_entity(name: str) -> Entity:
     """Return the one with this slug, name or other spelling, in any capitals. Raises: NotFound, with the nearest names."""
     wanted = " ".join(name.split()).casefold()
-    by_spelling: dict[str, Entity] = {}
-    for entity in select_shown():
-        for spelling in (entity.slug, *entity.list_spellings()):
+    entities = list(select_shown())
+    by_spelling = {entity.slug: entity for entity in entities}  # an address first: no spelling may take it over
+    for entity in entities:
+        for spelling in entity.list_spellings():
             by_spelling.setdefault(spelling.casefold(), entity)
     if wanted in by_spelling:
         return by_spelling[wanted]
@@ -108,9 +109,11 @@ def list_named(story_ids: Collection[str]) -> list[EntityLink]:
 def list_named_in_query(query: str) -> list[EntityLink]:
     """Return who and what a search names, in any capitals."""
     text = plain(query.casefold())
-    return [
-        _to_link(entity) for entity in select_shown() if NameFinder(map(str.casefold, entity.list_spellings())).is_named_in(text)
+    finders = [
+        (entity, NameFinder(map(str.casefold, entity.list_spellings()), map(str.casefold, entity.list_exceptions())))
+        for entity in select_shown()
     ]
+    return [_to_link(entity) for entity, finder in finders if finder.is_named_in(text)]
 
 
 def _entity_ids(entity: int, since: dt.datetime | None = None, until: dt.datetime | None = None) -> QuerySet[Any, Any]:
@@ -140,4 +143,7 @@ def _list_storylines(about: StoryEntityQuerySet) -> list[EntityStoryline]:
     events = list(dict.fromkeys(event for event, storyline in newest if storyline))
     views = events_by_id(events)
     found = list_storylines([views[event] for event in events if event in views])
-    return [build_from(EntityStoryline, storyline) for storyline, _ in found[:STORYLINES]]
+    return [
+        build_from(EntityStoryline, storyline, untrusted_instructions=events[-1].lead.untrusted_instructions)
+        for storyline, events in found[:STORYLINES]
+    ]

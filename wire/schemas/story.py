@@ -172,6 +172,7 @@ class EntityStoryline(Schema):
     storyline_id: StoryId
     permalink: str
     headline: str = Field(description="The newest event's that names it.")
+    untrusted_instructions: bool = Field(description="Whether that headline's story addresses language models.")
     total: int = Field(description="Events of the whole storyline.")
 
 

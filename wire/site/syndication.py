@@ -129,7 +129,7 @@ def _read_list(name: str, sent: QueryDict) -> tuple[str, str, list[Item]]:
 def _story_items(stories: Iterable[StoryOut]) -> list[Item]:
     stories = list(stories)
     events = queries.events_by_id({story.event_id for story in stories})
-    return [_news_item(story, events[story.event_id]) for story in stories]
+    return [_news_item(story, events[story.event_id]) for story in stories if story.event_id in events]  # one may just have moved
 
 
 def _event_item(event: EventView) -> Item:

@@ -53,6 +53,7 @@ HALF: Final = 0.5  # share of a claim's names that one report of several has to 
 LEAST: Final = 2  # words and numbers of a claim besides those of COMMON, from which it says something
 KEPT: Final = 2_000  # characters of a text that is remembered
 REACH: Final = 12  # words before a verb and behind it, that it may be said of
+TIMES: Final = frozenset({"second", "minute", "hour", "day", "week", "month", "year"})
 SCOPE: Final = 3  # words behind a "not" that it denies
 
 
@@ -164,7 +165,7 @@ def list_missing_names(claim: Statement, told: Statement) -> list[str]:
     """List the names of a claim, as it has them, that a text does not have."""
     first = next(iter(re.findall(r"[^\W_]+(?:-\d+)?", claim.text)), "")
     # A usual word of English that begins a sentence is no name, and no number is.
-    is_usual = first.casefold() in FREQUENT_WORDS or first.endswith("ly") or bool(read_quantities(fold_text(first))[0])
+    is_usual = first.casefold() in FREQUENT_WORDS or bool(read_quantities(fold_text(first))[0])
     is_name = first[:1].isupper() and not is_usual and token(first) not in read_frequencies(1.0, 0.0)
     names = claim.names | (_find_stems(first) if is_name else frozenset())
     missing = names - told.stems - COMMON - _NO_NAMES
@@ -174,9 +175,11 @@ def list_missing_names(claim: Statement, told: Statement) -> list[str]:
 
 def list_missing_numbers(claim: Statement, told: Statement) -> list[str]:
     """List the numbers of a claim, as it has them, that a text does not have; "nine hard months" are nine-month ones."""
+    stems = claim.stems | told.stems
 
     def has(one: Quantity, other: Quantity) -> bool:
-        return one.agrees(other) or (one.value == other.value and not (one.unit and other.unit))
+        is_apart = one.value == other.value and not (one.unit and other.unit) and (one.unit or other.unit) in TIMES & stems
+        return one.agrees(other) or is_apart
 
     return [one.said for one in claim.quantities if not any(has(one, other) for other in told.quantities)]
 

@@ -27,6 +27,7 @@ _QUANTITY: Final = re.compile(
     |(?:mega|giga)watts?\b|[MG]W\b|yen\b|yuan\b)?""",
     re.X | re.I,
 )
+_IS_OMNI: Final = re.compile(r"(?<=\d)o\b")  # 4o
 _NEXT: Final = re.compile(r"[ -]?([^\W\d_]*)")
 
 
@@ -56,7 +57,7 @@ def find_quantities(text: str) -> tuple[tuple[Quantity, ...], str]:
     found: list[Quantity] = []
 
     def collect(match: re.Match[str]) -> str:
-        if (match["spelled"] or "").lower() in ("one", "zero") or (match[0][-1].isdigit() and text[match.end() :][:1].isalpha()):
+        if (match["spelled"] or "").lower() in ("one", "zero") or _IS_OMNI.match(text, match.end()):
             return match[0]
         if match["spelled"]:
             value = Decimal(_read_spelled(match["spelled"].lower()))

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.exceptions import ValidationError
 from django.core.management import call_command
 from django.test import Client
 
@@ -101,6 +102,18 @@ def test_it_is_found_by_slug_name_or_other_spelling(name: str) -> None:
     assert queries.find_entity(name).slug == "openai"
 
 
+def test_a_spelling_takes_no_other_names_address() -> None:
+    Entity.objects.filter(slug="gemini").update(spellings="meta-ai")
+    assert queries.find_entity("meta-ai").slug == "meta-ai"
+    with pytest.raises(ValidationError, match="already leads to Meta AI"):
+        Entity.objects.get(slug="gemini").clean()
+
+
+@pytest.mark.parametrize("query", ["big apple", "claude monet"])
+def test_a_search_for_something_else_leads_to_no_name(query: str) -> None:
+    assert queries.list_named_in_query(query) == []
+
+
 @pytest.mark.parametrize(("name", "near"), [("Opan AI", "OpenAI"), ("Altman Sam", "Sam Altman"), ("Gemni", "Gemini")])
 def test_an_unknown_name_is_answered_with_the_nearest(client: Client, name: str, near: str) -> None:
     with pytest.raises(NotFound) as error:
@@ -173,6 +186,12 @@ def grow(*texts: str) -> None:
         for number in range(4)
     ]
     publish(*new)
+
+
+def test_an_upgrade_ships_no_second_page_of_a_name_that_editors_have(shipped: Callable[[list[dict[str, Any]]], None]) -> None:
+    Entity.objects.create(slug="marmotly", name="Marmotly", kind="company", state=Entity.State.NEVER)
+    shipped([{"slug": "marmotly-labs", "name": "Marmotly Labs", "kind": "company", "spellings": ["Marmotly"]}])
+    assert not Entity.objects.filter(slug="marmotly-labs").exists()
 
 
 def proposed() -> list[str]:

@@ -61,6 +61,9 @@ def test_true_words_of_a_writers_own_are_supported(story: Story, form: str, said
         "the chip maker Frobnitz goes to Quibblecorp, whose boss is Bob Quirk, for $920 million in cash",
         "in a cash deal worth 920 million dollars Quibblecorp gets Frobnitz and its 430 people",
         "in a cash deal worth 920 million dollars Quibblecorp gets all of the chip maker Frobnitz",
+        "in a cash deal worth 920 million dollars Quibblecorp gets Frobnitz and its 340GB",
+        "in a cash deal worth 920 million dollars Quibblecorp gets 340% of the chip maker Frobnitz",
+        "Grammarly gets the chip maker Frobnitz, which employs 340 people, for $920 million in cash",
         "in a cash deal worth 920 million dollars Quibblecorp gets the chip maker Frobnitz because of a shortage",
     ],
 )

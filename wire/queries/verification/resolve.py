@@ -1,6 +1,7 @@
 """Stories that citations without an id, or with a wrong one, are of: the story that says these very words, if there is one."""
 
 import datetime as dt
+import html
 import re
 from collections.abc import Sequence
 from contextlib import suppress
@@ -10,7 +11,7 @@ from typing import Final
 from django.db.models import Q, prefetch_related_objects
 from rapidfuzz import fuzz
 
-from citations.find.context import URL, find_urls, open_bracket, strip_punctuation
+from citations.find.context import NO_WORDS, URL, find_urls, open_bracket, strip_punctuation
 from citations.find.match import CitationMatch
 from citations.find.normalize import ELLIPSIS, split_at_ellipses, words_of
 from citations.sentence_boundaries import sentences
@@ -18,8 +19,9 @@ from wire.models import Story, StoryAlias, StoryRevision
 from wire.models.search import first_place, newest_places
 from wire.models.story import BY_EDITOR
 from wire.publishing.story_json import permalink
-from wire.queries.verification.own_words import SOME, share_words
+from wire.queries.verification.own_words import ABOUT, SOME, share_words
 from wire.queries.verification.record import Publications, StoryRecord
+from wire.text.claim_match import parse_statement
 from wire.text.identity import canonical_url
 from wire.text.query import Term
 from wire.text.tokens import tokens
@@ -62,7 +64,7 @@ def name_articles(text: str) -> tuple[str, dict[str, str]]:
     canonical = {}
     for url in dict.fromkeys(find_urls(text)):
         with suppress(ValueError):
-            canonical[url] = canonical_url(url)
+            canonical[url] = canonical_url(html.unescape(url))
     stories = Story.objects.published().filter(original_url__in=canonical.values())
     aliases = StoryAlias.objects.filter(url__in=canonical.values(), story__current__isnull=False)
     ids = dict([*aliases.values_list("url", "story__chatbotnews_id"), *stories.values_list("original_url", "chatbotnews_id")])
@@ -141,7 +143,8 @@ def _rank(found: CitationMatch, candidates: list[StoryRecord], publications: Pub
 def _rank_own_words(found: CitationMatch, candidates: list[StoryRecord], publications: Publications) -> Ranking:
     """Return the reports of the publisher and the day that a sentence names in a bracket, by how much they have of its words."""
     publisher = publications.canonical_name(found.publisher or "")
-    those = [known for known in candidates if found.dates and known.current.original_publisher == publisher]
+    is_told = len(parse_statement(NO_WORDS.sub(" ", found.ahead)).told) >= ABOUT
+    those = [known for known in candidates if is_told and found.dates and known.current.original_publisher == publisher]
     scored = [(100 * share, known) for known in those if (share := share_words(found.ahead, known)) >= SOME]
     return sorted(scored, key=lambda pair: -pair[0])
 
