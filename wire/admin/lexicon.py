@@ -17,7 +17,7 @@ from django.shortcuts import render
 from django.urls import reverse
 from unfold.widgets import UnfoldAdminFileFieldWidget
 
-from wire.admin.base import PREVIEW, FreshAdmin, ModelAdmin, PreviewedForm, action, lines, never, remember, table
+from wire.admin.base import PREVIEW, Form, FreshAdmin, ModelAdmin, PreviewedForm, action, lines, never, remember, table
 from wire.admin.stories import story_link
 from wire.ingest import lexicon
 from wire.models import LexiconTerm, WireState
@@ -54,7 +54,7 @@ class ExportingAdmin(ModelAdmin[Any]):
         return HttpResponse(text, content_type=f"{content_type}; charset=utf-8", headers=headers)
 
 
-class TermsForm(forms.Form):
+class TermsForm(Form):
     """A file of terms, or the changes of one that were shown. Cleaned, `changes` has the terms to save."""
 
     file = forms.FileField(

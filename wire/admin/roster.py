@@ -1,6 +1,5 @@
 """The roster: its publications and its history. A place on it changes hands by replacement only: a form, a preview, a change."""
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -8,7 +7,6 @@ from django import forms
 from django.contrib import admin, messages
 from django.contrib.admin.models import ADDITION
 from django.db import models, transaction
-from django.forms.fields import InvalidJSONInput
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
@@ -25,7 +23,7 @@ from wire.ingest import corrections
 from wire.models import Story, WireState
 
 
-class ReplacementForm(forms.Form):
+class ReplacementForm(base.Form):
     retire = forms.ModelChoiceField(
         Publication.objects.none(),
         widget=widgets.UnfoldAdminSelectWidget,
@@ -184,27 +182,15 @@ class FeedInline(base.MaskedAddressAdmin, base.TabularInline[Feed, Publication])
     formfield_overrides = {models.URLField: {"assume_scheme": "https"}}
 
 
-class AliasesField(forms.JSONField):
-    """Names as they are read; with escapes where one holds what no page can show, such as half a surrogate pair."""
-
-    widget = widgets.UnfoldAdminTextareaWidget
-
-    def prepare_value(self, value: Any) -> Any:
-        shown = super().prepare_value(value)
-        return shown if isinstance(value, InvalidJSONInput) or shown.isprintable() else json.dumps(value)
-
-
 class PublicationForm(base.FreshForm[Publication]):
-    aliases = AliasesField(required=False, help_text="Other exact names in common use.")
+    aliases = base.LinesField(required=False, help_text="Other exact names in common use, one a line.")
 
     def read_stored(self) -> object:
         return super().read_stored(), list(Feed.objects.filter(publication=self.instance).order_by("pk").values_list())
 
     def clean_aliases(self) -> list[str]:
         """Return a list of names, none of which a reader would take for another publication."""
-        aliases = self.cleaned_data["aliases"]
-        if not isinstance(aliases, list) or not all(isinstance(alias, str) and alias.strip() for alias in aliases):
-            raise forms.ValidationError('Give a list of names: ["Tech Crunch", "TC"].')
+        aliases: list[str] = self.cleaned_data["aliases"]
         others = [other.as_name() for other in Publication.objects.exclude(pk=self.instance.pk)]
         for alias in aliases:
             if objection := names.find_objection(alias, others):

@@ -205,6 +205,6 @@ def test_the_same_feed_twice_is_told_at_its_publication_too(desk: Client) -> Non
     rows = {f"feeds-0-{name}": getattr(feed, name) for name in ("feed_type", "url", "query", "note", "id")}
     new = {f"feeds-1-{name}": getattr(feed, name) for name in ("feed_type", "url", "query")}
     counts = {"feeds-TOTAL_FORMS": 2, "feeds-INITIAL_FORMS": 1, "feeds-0-publication": feed.publication_id}
-    answer = save(desk, page, {"aliases": "[]", **rows, **new, **counts})
+    answer = save(desk, page, {"aliases": "", **rows, **new, **counts})
     assert answer.status_code == 200
     assert Feed.objects.filter(publication=feed.publication).count() == 1

@@ -8,22 +8,6 @@ from django.utils.html import format_html
 from unfold.widgets import UnfoldAdminTextareaWidget
 
 
-class LinesField(forms.CharField):
-    """A list, written with one value a line."""
-
-    def __init__(self, **options: Any) -> None:
-        super().__init__(widget=UnfoldAdminTextareaWidget({"rows": 3}), **options)
-
-    def prepare_value(self, value: Any) -> Any:
-        return "\n".join(map(str, value)) if isinstance(value, list) else value
-
-    def to_python(self, value: Any) -> Any:
-        return [stripped for line in str(value or "").splitlines() if (stripped := line.strip())]
-
-    def has_changed(self, initial: Any, data: Any) -> bool:
-        return bool((initial or []) != self.to_python(data))
-
-
 class JsonField(forms.CharField):
     """A nested value, written as JSON."""
 

@@ -16,7 +16,7 @@ from django.utils import timezone
 from django.utils.html import format_html_join
 from unfold.widgets import UnfoldAdminFileFieldWidget, UnfoldAdminSelectWidget
 
-from wire.admin.base import ModelAdmin, ReadOnly, action, column, count, marks, moment, never, remember
+from wire.admin.base import Form, KeyedAdmin, ModelAdmin, ModelForm, ReadOnly, action, column, count, marks, moment, never, remember
 from wire.corpora.common.forms import link_public
 from wire.corpora.factchecks import api_keys, file_formats, load_jobs, store
 from wire.corpora.factchecks.file_formats import Unreadable
@@ -29,7 +29,7 @@ MAX_UPLOAD: Final = 10_485_760  # bytes, also of what a packed file holds
 UPLOAD_SECONDS: Final = 0.6  # of CPU, after which an upload ends with what it has stored; the same file goes on from there
 
 
-class RetractForm(forms.ModelForm[Claim]):
+class RetractForm(ModelForm[Claim]):
     class Meta:
         model = Claim
         fields = ("withdrawn_reason", "superseded_by")
@@ -116,7 +116,7 @@ class RatingNameAdmin(ModelAdmin[RatingName]):
         store.announce()
 
 
-class UploadForm(forms.Form):
+class UploadForm(Form):
     file = forms.FileField(
         widget=UnfoldAdminFileFieldWidget,
         help_text="A dump, ClaimReview, CSV, TSV or feed, as of loadfactchecks; .gz of these; at most 10 MB, also unpacked.",
@@ -212,7 +212,7 @@ class StoryLinkAdmin(ModelAdmin[StoryLink]):
 
 
 @admin.register(ApiKey)
-class ApiKeyAdmin(ModelAdmin[ApiKey]):
+class ApiKeyAdmin(KeyedAdmin[ApiKey]):
     """Keys that were handed out. From the first one on everybody needs one: to revoke the last closes fact-checks."""
 
     list_display = ("name", "created_at", "revoked_at")
@@ -224,9 +224,8 @@ class ApiKeyAdmin(ModelAdmin[ApiKey]):
         return obj is None and super().has_change_permission(request, obj)
 
     def save_model(self, request: HttpRequest, obj: ApiKey, form: Any, change: bool) -> None:  # noqa: ARG002
-        token = api_keys.hand_out(obj.name)
+        obj.issued = api_keys.hand_out(obj.name)  # type: ignore[attr-defined]
         obj.pk = ApiKey.objects.latest("pk").pk
-        self.message_user(request, f"The key, shown this once: {token}", messages.WARNING)
 
     @admin.action(description="Revoke selected keys", permissions=["change"])
     def revoke(self, request: HttpRequest, queryset: QuerySet[ApiKey]) -> None:

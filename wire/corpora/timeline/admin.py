@@ -13,7 +13,7 @@ from django.urls import URLPattern, path, reverse
 from unfold.widgets import UnfoldAdminTextInputWidget
 
 from config.errors import WireError
-from wire.admin.base import ModelAdmin, ReadOnly, column, count, marks, moment, never, remember
+from wire.admin.base import Form, ModelAdmin, ReadOnly, column, count, marks, moment, never, remember
 from wire.corpora.common.forms import link_public
 from wire.corpora.timeline import releases, store
 from wire.corpora.timeline.corpus_directory import Problem, RefusedCorpus
@@ -25,7 +25,7 @@ from wire.text.plain_text import REASON, plain_line
 SHOWN: Final = 200  # differences that a page lists; all are counted
 
 
-class ReleaseForm(forms.Form):
+class ReleaseForm(Form):
     note = forms.CharField(max_length=REASON, widget=UnfoldAdminTextInputWidget, help_text="One sentence, shown with the release.")
 
     def clean_note(self) -> str:

@@ -7,8 +7,8 @@ import orjson
 from django import forms
 from unfold.widgets import UnfoldAdminTextareaWidget, UnfoldAdminTextInputWidget, UnfoldBooleanWidget
 
-from wire.admin.base import FreshForm
-from wire.corpora.common.forms import JsonField, LinesField
+from wire.admin.base import FreshForm, LinesField
+from wire.corpora.common.forms import JsonField
 from wire.corpora.timeline import validation
 from wire.corpora.timeline.corpus_config import CorpusFile, parse_corpus
 from wire.corpora.timeline.models import MODELS, Corpus

@@ -5,9 +5,10 @@ import datetime as dt
 import pytest
 
 from config.errors import InvalidArgument
+from wire.admin.base import LinesField
 from wire.corpora.common.counters import add_counts
 from wire.corpora.common.cursors import ListCursor
-from wire.corpora.common.forms import JsonField, LinesField
+from wire.corpora.common.forms import JsonField
 from wire.corpora.common.page_patterns import match_pages
 from wire.models import UsageCount
 from wire.search.cursor import encode
