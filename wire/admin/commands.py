@@ -53,9 +53,13 @@ def start(name: str, command: str, *arguments: str, user: str) -> None:
         run_process([sys.executable, str(settings.BASE_DIR / "manage.py"), command, *arguments], log)
 
 
+_children: Final[list["subprocess.Popen[bytes]"]] = []
+
+
 def run_process(arguments: Sequence[str], log: Any) -> None:
-    subprocess.Popen(  # noqa: S603
-        arguments, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT, start_new_session=True
+    _children[:] = [child for child in _children if child.poll() is None]  # which lets those that ended go
+    _children.append(
+        subprocess.Popen(arguments, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT, start_new_session=True)  # noqa: S603
     )
 
 

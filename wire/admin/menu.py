@@ -9,7 +9,7 @@ from django.http import HttpRequest
 from django.urls import reverse, reverse_lazy
 
 from config.plugins import Plugin, list_plugins
-from wire.admin.queues import PARAMETER, QUEUES
+from wire.admin.queues import PARAMETER, list_queues
 
 _REPLACING: Final = "/publication/replace/"
 
@@ -86,7 +86,7 @@ def navigation(request: HttpRequest) -> list[dict[str, Any]]:
             "badge": queue.count(),
             "badge_variant": "info",
         }
-        for queue in QUEUES
+        for queue in list_queues()
         if request.user.has_perm(queue.permission)
     ]
     return [

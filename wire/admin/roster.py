@@ -19,8 +19,9 @@ from sources.models import Feed, Publication, RosterRevision
 from sources.vocabulary import ROSTER_SIZE, FeedType, Tier
 from wire.admin import base
 from wire.admin.lexicon import ExportingAdmin
+from wire.admin.stories import find_newest_snapshot, list_published
 from wire.ingest import corrections
-from wire.models import Story, WireState
+from wire.models import Snapshot, Story, WireState
 
 
 class ReplacementForm(base.Form):
@@ -129,9 +130,12 @@ def _confirm(request: HttpRequest, form: ReplacementForm, context: Mapping[str, 
     confirmed = request.POST.get("confirmed")
     if confirmed == proposal:
         with transaction.atomic():
+            newest = find_newest_snapshot()
             made = corrections.replace_publication(data["retire"], facts, reason=data["reason"])
             base.remember(request, [made], data["reason"], ADDITION)
-        messages.success(request, f"{data['retire']} left and {data['name']} is in. The fingerprint is now {made.fingerprint}.")
+        published = list_published(Snapshot.objects.filter(sequence__gt=newest))
+        left = f"{data['retire']} left and {data['name']} is in: the next ingest fetches its feed, and the stories of both stay."
+        messages.success(request, f"{left} {published} The fingerprint is now {made.fingerprint}.")
         return HttpResponseRedirect(reverse("admin:sources_rosterrevision_change", args=[made.pk]))
     if confirmed:
         messages.warning(request, "The roster or the form has changed, so nothing was replaced. Look again, then confirm.")

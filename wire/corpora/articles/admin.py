@@ -79,7 +79,7 @@ class PublisherForm(FreshForm[Publisher]):
             name = next(same, f"{price['extra'].get('name', price['asset'])} on {price['network']}")
             self._terms[name] = price
             amount = Decimal(price["amount"]).scaleb(-price["extra"].get("decimals", 0)).normalize()
-            self.initial |= {"currency": name, "pay_to": price["payTo"]}
+            self.initial.update(currency=name, pay_to=price["payTo"])
         self.initial["price"] = f"{amount:f}" if price else None
         self.fields["currency"].choices = [("", "choose"), *((name, name) for name in self._terms)]  # type: ignore[attr-defined]
 
@@ -102,7 +102,7 @@ class PublisherForm(FreshForm[Publisher]):
         return data
 
     def _clean_price(self, data: dict[str, Any]) -> None:
-        amount, currency, pay_to = data.get("price"), data.get("currency"), data.get("pay_to", "")
+        amount, currency, pay_to = data.get("price"), str(data.get("currency", "")), str(data.get("pay_to", ""))
         data["price"] = {}
         if not amount:
             return

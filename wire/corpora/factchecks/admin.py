@@ -22,6 +22,7 @@ from unfold.widgets import UnfoldAdminFileFieldWidget, UnfoldAdminSelectWidget
 from config.errors import WireError
 from wire.admin import commands
 from wire.admin.base import Form, KeyedAdmin, ModelAdmin, ModelForm, ReadOnly, action, column, count, marks, moment, never, remember
+from wire.admin.queues import QueuedAdmin, QueueFilter
 from wire.corpora.common.forms import link_public
 from wire.corpora.factchecks import api_keys, file_formats, load_jobs, store
 from wire.corpora.factchecks.languages import CODES
@@ -53,12 +54,12 @@ class RetractForm(ModelForm[Claim]):
 
 
 @admin.register(Claim)
-class ClaimAdmin(ModelAdmin[Claim]):
+class ClaimAdmin(QueuedAdmin[Claim]):
     """A claim as its fact-checker published it. Only loads change it; here it is withdrawn or superseded, and given back."""
 
     form = RetractForm
     list_display = ("title", "id_shown", "rating_label", "language", "status", "mark", "published_at", "public")
-    list_filter = ("status", "internal", "language", "rating_label")
+    list_filter = (QueueFilter, "status", "internal", "language", "rating_label")
     search_fields = ("synopsis", "short_id", "external_id")
     readonly_fields = (
         *("external_id", "short_id", "process_id", "status", "internal", "synopsis", "rating_label", "rating_summary"),
@@ -93,11 +94,11 @@ class ClaimAdmin(ModelAdmin[Claim]):
 
 
 @admin.register(RatingName)
-class RatingNameAdmin(ModelAdmin[RatingName]):
+class RatingNameAdmin(QueuedAdmin[RatingName]):
     """The meaning of fact-checkers' labels on the common scale. New ones come with loads, as unknown where no rule knows them."""
 
     list_display = ("label", "rating", "claims", "is_edited")
-    list_filter = ("rating", "is_edited")
+    list_filter = (QueueFilter, "rating", "is_edited")
     search_fields = ("label",)
     fields = ("label", "rating")
     readonly_fields = ("label",)
