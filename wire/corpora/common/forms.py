@@ -25,7 +25,7 @@ class RecordsField(forms.CharField):
         others = ", ".join(name for name in self.columns if name not in schema.get("required", ()))
         between = "" if is_one else " An empty line begins the next one."
         text = f"One “name: value” a line. Needed: {needed}.{f' Also: {others}.' if others else ''}{between}"
-        super().__init__(**{"help_text": text, "widget": UnfoldAdminTextareaWidget({"rows": 8})} | options)
+        super().__init__(**{"help_text": text, "widget": UnfoldAdminTextareaWidget({"rows": 4 if is_one else 8})} | options)
 
     def prepare_value(self, value: Any) -> Any:
         if isinstance(value, str) or value is None:

@@ -6,7 +6,7 @@ from typing import Any, Final
 import orjson
 from django import forms
 from pydantic import ValidationError
-from unfold.widgets import UnfoldAdminTextareaWidget, UnfoldAdminTextInputWidget, UnfoldBooleanWidget
+from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextareaWidget, UnfoldAdminTextInputWidget, UnfoldBooleanWidget
 
 from wire.admin.base import FreshForm, LinesField
 from wire.corpora.common.forms import RecordsField
@@ -17,7 +17,7 @@ from wire.corpora.timeline.row_schemas import ROWS
 from wire.models import WireState
 
 PREFIX: Final = "row_"  # of fields, so that none has the name of a column
-_LONG: Final = ("summary", "frame", "definition", "notes", "policy", "caution", "variant")
+_LONG: Final = ("about", "never_claims", "licence", "summary", "frame", "definition", "notes", "policy", "caution", "variant")
 
 
 def build_field(name: str, schema: dict[str, Any], required: bool, definitions: Mapping[str, Any]) -> forms.Field:
@@ -38,7 +38,9 @@ def build_field(name: str, schema: dict[str, Any], required: bool, definitions: 
             return forms.FloatField(label=label, required=False, widget=UnfoldAdminTextInputWidget)
         case {"enum": words}:
             choices = [("", "not judged" if name == "stance" else "choose"), *((word, word) for word in words)]
-            return forms.ChoiceField(label=label, required=required and name != "stance", choices=choices)
+            return forms.ChoiceField(
+                label=label, required=required and name != "stance", choices=choices, widget=UnfoldAdminSelectWidget
+            )
     is_long = any(part in name for part in _LONG)
     widget = UnfoldAdminTextareaWidget({"rows": 3}) if is_long else UnfoldAdminTextInputWidget
     return forms.CharField(label=label, required=required, widget=widget)
