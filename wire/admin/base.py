@@ -113,6 +113,12 @@ class StackedInline(_StackedInline[Row, Parent]):
 class TabularInline(_TabularInline[Row, Parent]):
     form: Any = ModelForm
 
+    def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+        field = super().formfield_for_dbfield(db_field, request, **kwargs)
+        if field is not None:
+            field.widget.attrs["aria-label"] = str(field.label)  # a table has no label beside each field
+        return field
+
 
 class TellsRefusals(ModelAdmin[Row]):
     """A page whose saving the wire may refuse: the editor is shown why, and nothing is changed."""

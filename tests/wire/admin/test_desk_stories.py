@@ -64,6 +64,7 @@ def test_a_correction_leaves_who_what_and_why(desk: Client) -> None:
     assert (told.headline, told.status, told.reason) == ("What it really said", "corrected", "It was garbled.")
     log = LogEntry.objects.get()
     assert (log.user.get_username(), log.object_repr) == ("editor", story.chatbotnews_id)
+    assert story.current is not None
     was = f"Headline: “{story.current.headline}” → “What it really said”; Topics: “none” → “NVIDIA”"
     assert log.change_message == f"Corrected headline; classified: It was garbled. ({was})"
 
@@ -256,6 +257,7 @@ def test_a_reason_is_marked_as_needed_and_what_was_wrong_has_the_cursor(desk: Cl
 @pytest.mark.slow
 def test_a_correction_says_what_was_published_and_stays_beside_what_was_before(desk: Client) -> None:
     story = published()
+    assert story.current is not None
     was = story.current.headline
     assert "Nothing since it was first published." in words(desk.get(page_of(story)))
     preview = words(desk.post(page_of(story), {**story_form(story, headline="Other"), "_preview": "1"}))
