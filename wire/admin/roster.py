@@ -133,7 +133,8 @@ def _confirm(request: HttpRequest, form: ReplacementForm, context: Mapping[str, 
             newest = find_newest_snapshot()
             made = corrections.replace_publication(data["retire"], facts, reason=data["reason"])
             base.remember(request, [made], data["reason"], ADDITION)
-        published = list_published(Snapshot.objects.filter(sequence__gt=newest))
+        snapshots = Snapshot.objects.filter(sequence__gt=newest)
+        published = list_published(snapshots) if snapshots else "No day is open, so none was published; /sources shows it now."
         left = f"{data['retire']} left and {data['name']} is in: the next ingest fetches its feed, and the stories of both stay."
         messages.success(request, f"{left} {published} The fingerprint is now {made.fingerprint}.")
         return HttpResponseRedirect(reverse("admin:sources_rosterrevision_change", args=[made.pk]))

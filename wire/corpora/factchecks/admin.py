@@ -170,7 +170,7 @@ class LoadJobAdmin(ReadOnly):
             return HttpResponseRedirect(request.path)
         context = {
             **self.admin_site.each_context(request),
-            **{"title": f"Load of {job.source}", "opts": self.opts, "original": job, "job": job, "log": log},
+            **{"title": f"Load of {job.source}", "opts": self.opts, "job": job, "log": log},
             "is_running": is_open and not has_stopped,
             "has_stopped": has_stopped,
             "may_resume": file is not None and (has_stopped or job.status == LoadJob.Status.FAILED),

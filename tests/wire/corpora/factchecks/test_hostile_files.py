@@ -172,7 +172,7 @@ def test_the_desk_names_the_odd_entry_and_stores_the_others(desk: Client, odd: s
     good = [json.dumps(claim(number, f"Bees paint {number}")) for number in (1, 2)]
     answer = upload(desk, "dump.json", FORMS["dump.json"]([good[0], ODD[odd], good[1]]).encode())
     assert "Done." in words(answer)
-    assert "Refused 1 Refused, and why Entry 2: " in words(answer)
+    assert "Refused 1 What was wrong, and why Entry 2: " in words(answer)
     assert Claim.objects.count() == 2
 
 
