@@ -8,9 +8,7 @@ from wire import permissions
 
 
 class Command(BaseCommand):
-    help = (
-        "Open the account `editor` unless the wire has a user; the password is the first line of standard input. Says if it did."
-    )
+    help = "Open the account `editor` unless the wire has a user; the password is the first line of standard input. Says if it did."
 
     def handle(self, **_options: Any) -> None:
         try:
