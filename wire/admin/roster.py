@@ -135,7 +135,7 @@ def _confirm(request: HttpRequest, form: ReplacementForm, context: Mapping[str, 
             base.remember(request, [made], data["reason"], ADDITION)
         snapshots = Snapshot.objects.filter(sequence__gt=newest)
         published = list_published(snapshots) if snapshots else "No day is open, so none was published; /sources shows it now."
-        left = f"{data['retire']} left and {data['name']} is in: the next ingest fetches its feed, and the stories of both stay."
+        left = f"{data['retire']} left and {data['name']} is in. The next ingest fetches its feed; the stories of both stay."
         messages.success(request, f"{left} {published} The fingerprint is now {made.fingerprint}.")
         return HttpResponseRedirect(reverse("admin:sources_rosterrevision_change", args=[made.pk]))
     if confirmed:
