@@ -152,6 +152,7 @@ AUTH_PASSWORD_VALIDATORS = [
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 TIME_ZONE = "UTC"
 USE_I18N = False
+FORMAT_MODULE_PATH = "config.formats"
 
 DATA_UPLOAD_MAX_MEMORY_SIZE = 10_485_760  # an import that is confirmed; config.http.request_guard holds all but the desk to 64 KiB
 

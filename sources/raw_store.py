@@ -14,6 +14,7 @@ from django.conf import settings
 
 from sources.models import FeedHealth, RawFetch
 
+RETENTION: Final = dt.timedelta(days=30)
 _HOUR: Final = 3_600  # seconds; a younger file may belong to a run at work
 
 
@@ -45,9 +46,9 @@ def sha256(body: bytes) -> str:
 
 
 def prune(now: dt.datetime) -> None:
-    """Delete what was fetched more than 30 days ago and no feed still answers with; once a day also files without a row."""
+    """Delete what was fetched longer ago than RETENTION and no feed still answers with; once a day also files without a row."""
     current = FeedHealth.objects.exclude(body_sha256="").values("body_sha256")
-    RawFetch.objects.filter(fetched_at__lt=now - dt.timedelta(days=30)).exclude(sha256__in=current).delete()
+    RawFetch.objects.filter(fetched_at__lt=now - RETENTION).exclude(sha256__in=current).delete()
     swept = _directory() / "swept"
     if swept.exists() and time.time() - swept.stat().st_mtime < 24 * _HOUR:
         return

@@ -3,9 +3,12 @@
 from typing import Any, Final
 
 from django.contrib.auth.models import Group, Permission, User
+from django.contrib.auth.password_validation import validate_password
+from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.db.models import Q
 
+from config.errors import InvalidArgument
 from config.plugins import list_plugins
 
 EDITOR: Final = "editor"
@@ -39,11 +42,30 @@ def create_groups(**_kwargs: Any) -> None:
         group.permissions.set(Permission.objects.filter(may))
 
 
+def expect_new_name(name: str) -> None:
+    """Raises: InvalidArgument for a name that is taken or cannot be one."""
+    if User.objects.filter(username=name).exists():
+        raise InvalidArgument(f"There is an account {name} already.", f"For a new password: manage.py changepassword {name}.")
+    try:
+        User(username=name, password="x").clean_fields()  # noqa: S106  no password, which a hash would be in its place
+    except ValidationError as error:
+        raise InvalidArgument(" ".join(error.messages), "Choose another name.") from error
+
+
 @transaction.atomic
+def create_editor(name: str, password: str, *, publisher: bool = False) -> None:
+    """Make an account in the group of editors. Raises: InvalidArgument for a password that is empty, short or common."""
+    try:
+        validate_password(password, User(username=name))
+    except ValidationError as error:
+        raise InvalidArgument(" ".join(error.messages), "Choose another password.") from error
+    user = User.objects.create_user(name, password=password, is_staff=True)
+    user.groups.set(Group.objects.filter(name__in=(EDITOR, PUBLISHER) if publisher else (EDITOR,)))
+
+
 def open_first_account(password: str) -> bool:
-    """Open `editor`, in both groups and no superuser, on a wire without any user; False on any other."""
+    """Open `editor`, in both groups and no superuser, on a wire without any user; False on any other. Raises: InvalidArgument."""
     if User.objects.exists():
         return False
-    user = User.objects.create_user(FIRST_ACCOUNT, password=password, is_staff=True)
-    user.groups.set(Group.objects.filter(name__in=(EDITOR, PUBLISHER)))
+    create_editor(FIRST_ACCOUNT, password, publisher=True)
     return True

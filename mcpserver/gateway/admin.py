@@ -1,102 +1,199 @@
 """The resource gateway at the desk: agents, states of upstreams, requests, and overrides of the policy's numbers."""
 
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import Any, ClassVar, Final
 
 from django import forms
 from django.conf import settings
 from django.contrib import admin, messages
+from django.db import transaction
 from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponseRedirect
-from django.urls import reverse
-from unfold.widgets import UnfoldAdminTextareaWidget
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import URLPattern, path, reverse
+from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget, UnfoldAdminSelectWidget
 
 from mcpserver.gateway import auth, request_log, runtime
 from mcpserver.gateway.models import Agent, CallCount, Heartbeat, Override, RequestLog, UpstreamState
-from mcpserver.gateway.resource_policy import PolicyError, load
-from wire.admin.base import FreshAdmin, FreshForm, ModelAdmin, ReadOnly, action, count, marks, never, remember
+from mcpserver.gateway.resource_policy import Policy, PolicyError, load
+from wire.admin.base import (
+    FreshAdmin,
+    FreshForm,
+    KeyedAdmin,
+    ModelAdmin,
+    ModelForm,
+    ReadOnly,
+    action,
+    column,
+    count,
+    lines,
+    marks,
+    never,
+    remember,
+    text_field,
+)
 
 
-class Lines(forms.Field):
-    """A text of lines, for what the table holds as JSON."""
+def _read_policy() -> Policy:
+    """Return the policy; the one that ships while the operator's cannot be used, which "Read the policy again" explains."""
+    try:
+        return load(settings.WIRE_GATEWAY_POLICY)
+    except PolicyError:
+        return load()
 
-    def __init__(self, help_text: str) -> None:
-        super().__init__(required=False, help_text=help_text, widget=UnfoldAdminTextareaWidget(attrs={"rows": 4}))
 
-    def prepare_value(self, value: Any) -> Any:
-        if isinstance(value, dict):
-            value = [f"{name}={text}" for name, text in value.items()]
-        return "\n".join(value) if isinstance(value, list) else value
+def list_grants(policy: Policy) -> Iterator[tuple[str, str]]:
+    """Yield beginnings of addresses that an agent may be granted, with what they open: each scheme, then parts of it."""
+    titles: dict[str, list[str]] = {}
+    for resource in policy.resources.values():
+        plain = resource.uri.partition("{")[0]
+        scheme, part = plain.partition("://")[0] + "://", plain[: plain.rindex("/") + 1]
+        for beginning in {scheme, part} - set(auth.PUBLIC):
+            if not plain.startswith(auth.PUBLIC):
+                titles.setdefault(beginning, []).append(resource.title)
+    for beginning, opened in sorted(titles.items()):
+        scheme = beginning.partition("://")[0] + "://"
+        if beginning == scheme or opened != titles[scheme]:
+            yield beginning, f"{beginning} ({', '.join(opened)})"
 
-    def to_python(self, value: Any) -> list[str]:
-        return [line.strip() for line in (value or "").splitlines() if line.strip()]
+
+ATTRIBUTE: Final = "attribute_"  # begins the names of these fields
 
 
 class AgentForm(FreshForm[Agent]):
-    grants = Lines("Beginnings of addresses that it may read, one a line, each ending in a slash: twitter:// or mcp://files/.")
-    attributes = Lines("What questions of its own need, one a line: twitter_id=12345.")
+    grants = forms.MultipleChoiceField(
+        label="May read",
+        required=False,
+        widget=UnfoldAdminCheckboxSelectMultipleWidget,
+        help_text="And news://, which needs no key.",
+    )
 
     class Meta:
         model = Agent
-        fields = ("name", "grants", "share", "attributes")
+        fields = ("name", "grants", "share")
+        help_texts: ClassVar = {"share": "1 to 100: per cent of each upstream's limit that this agent may use up alone."}
 
-    def clean_attributes(self) -> dict[str, str]:
-        lines: list[str] = self.cleaned_data["attributes"]
-        if wrong := next((line for line in lines if "=" not in line), None):
-            raise forms.ValidationError(f"{wrong}: NAME=VALUE is needed.")
-        return {name.strip(): text.strip() for name, text in (line.split("=", 1) for line in lines)}
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        policy = _read_policy()
+        if "grants" in self.fields:  # not for whoever only looks
+            offered = dict(list_grants(policy))
+            gone = {one: f"{one} (granted before)" for one in self.instance.grants if one not in offered}
+            self.fields["grants"].choices = [*offered.items(), *gone.items()]  # type: ignore[attr-defined]
+            for name in list_attributes(self.instance, policy):
+                if ATTRIBUTE + name in self.fields:
+                    self.initial[ATTRIBUTE + name] = self.instance.attributes.get(name, "")
+
+    def clean(self) -> dict[str, Any]:
+        data = super().clean()
+        given = {name.removeprefix(ATTRIBUTE): text for name, text in data.items() if name.startswith(ATTRIBUTE)}
+        for name in (name for name, text in given.items() if not text.isprintable()):
+            self.add_error(ATTRIBUTE + name, "Use characters that can be seen.")
+        self.instance.attributes = {name: text for name, text in given.items() if text}
+        return data
+
+
+def list_attributes(agent: Agent | None, policy: Policy) -> list[str]:
+    """Return the names of attributes that addresses of the policy's chains have, and of those that the agent has."""
+    return list(dict.fromkeys((*policy.list_attributes(), *(agent.attributes if agent else ()))))
 
 
 @admin.register(Agent)
-class AgentAdmin(FreshAdmin[Agent]):
+class AgentAdmin(KeyedAdmin[Agent], FreshAdmin[Agent]):
     """A key is shown once, when it is made. Running servers notice a change within five seconds."""
 
     form = AgentForm
     list_display = ("name", "its_grants", "share", "created_at", "status")
-    fields = ("name", "grants", "share", "attributes", "created_at", "revoked_at", "seen")
     actions = ("rotate", "revoke")
+    change_form_template = "admin/agent.html"
     has_delete_permission = never
+    empty = "No agent has a key yet, so everybody reads news:// alone. Add an agent to open more to it."
+    its_grants = column("May read", lambda agent: ", ".join(["news://", *agent.grants]))
+    its_attributes = column("Attributes", lambda agent: lines("{}: {}", agent.attributes.items()) or "none")
+    status = column("Status", lambda agent: marks("revoked") if agent.revoked_at else "")
+
+    def get_form(self, request: HttpRequest, obj: Agent | None = None, change: bool = False, **kwargs: Any) -> Any:
+        if obj and not self.has_change_permission(request, obj):
+            return super().get_form(request, obj, change, **kwargs)
+        labels = {ATTRIBUTE + name: name for name in list_attributes(obj, _read_policy())}
+        why = "Fills {{agent.{0}}} in the addresses of fallback resources; empty, those are left out."
+        fields = {
+            field: text_field(label=name, required=False, max_length=200, help_text=why.format(name))
+            for field, name in labels.items()
+        }
+        kwargs["form"], kwargs["fields"] = type("AgentForm", (AgentForm,), fields), ("name", "grants", "share")
+        return super().get_form(request, obj, change, **kwargs)
+
+    def get_fields(self, request: HttpRequest, obj: Agent | None = None) -> Any:
+        if obj and not self.has_change_permission(request, obj):
+            return ("name", "its_grants", "share", "its_attributes", "created_at", "revoked_at")
+        attributes = [ATTRIBUTE + name for name in list_attributes(obj, _read_policy())]
+        return ["name", "grants", "share", *attributes, *(("created_at", "revoked_at") if obj else ()), "seen"]
 
     def get_readonly_fields(self, _request: HttpRequest, obj: Agent | None = None) -> tuple[str, ...]:
-        return ("created_at", "revoked_at", *(("name",) if obj else ()))
+        return ("its_grants", "its_attributes", "created_at", "revoked_at", *(("name",) if obj else ()))
+
+    def get_urls(self) -> list[URLPattern]:
+        rotate, revoke = (self.admin_site.admin_view(view) for view in (self.rotate_one, self.revoke_one))
+        return [
+            path("<int:pk>/rotate/", rotate, name="gateway_agent_rotate"),
+            path("<int:pk>/revoke/", revoke, name="gateway_agent_revoke"),
+            *super().get_urls(),
+        ]
 
     def save_model(self, request: HttpRequest, obj: Agent, form: Any, change: bool) -> None:
         if change:
             super().save_model(request, obj, form, change)
+            auth.forget()
         else:
-            self._show_key(request, obj)
+            obj.issued = auth.issue_key(obj)  # type: ignore[attr-defined]
+
+    def rotate_one(self, request: HttpRequest, pk: int) -> HttpResponse:
+        agent = self.get_changeable(request, pk)
+        if request.method == "POST":
+            return self._rotate(request, [agent])
+        points = ("The key that it has now opens nothing from then on.", "The new key is shown once, on the next page.")
+        return self.confirm(request, agent, f"New key for {agent.name}", points, "Make a new key")
+
+    def revoke_one(self, request: HttpRequest, pk: int) -> HttpResponse:
+        agent = self.get_changeable(request, pk)
+        if request.method == "POST":
+            self.revoke(request, Agent.objects.filter(pk=pk))
+            return HttpResponseRedirect(reverse("admin:gateway_agent_change", args=[pk]))
+        points = ("Its key opens nothing from then on; it still reads news://, as everybody does.", "A new key undoes it.")
+        return self.confirm(request, agent, f"Revoke the key of {agent.name}", points, "Revoke its key")
 
     @admin.action(description="Make a new key; the one before opens nothing any more", permissions=["change"])
-    def rotate(self, request: HttpRequest, queryset: QuerySet[Agent]) -> None:
-        for agent in queryset:
-            self._show_key(request, agent)
-        remember(request, queryset, "A new key was made.")
+    def rotate(self, request: HttpRequest, queryset: QuerySet[Agent]) -> HttpResponse:
+        return self._rotate(request, list(queryset))
 
     @admin.action(description="Revoke the keys of selected agents", permissions=["change"])
     def revoke(self, request: HttpRequest, queryset: QuerySet[Agent]) -> None:
         chosen = list(queryset.filter(revoked_at=None))
         auth.revoke(queryset)
         remember(request, chosen, "Revoked.")
-        self.message_user(request, f"Revoked: {count(len(chosen), 'key', 'keys')}.")
+        self.message_user(request, f"Revoked: {count(len(chosen), 'key', 'keys')}. Running servers notice within five seconds.")
 
-    def _show_key(self, request: HttpRequest, agent: Agent) -> None:
-        self.message_user(request, f"The key of {agent.name}, shown this once: {auth.issue_key(agent)}", messages.WARNING)
-
-    @admin.display(description="May read")
-    def its_grants(self, agent: Agent) -> str:
-        return ", ".join(["news://", *agent.grants])
-
-    @admin.display(description="Status")
-    def status(self, agent: Agent) -> str:
-        return marks("revoked") if agent.revoked_at else ""
+    def _rotate(self, request: HttpRequest, agents: Sequence[Agent]) -> HttpResponse:
+        with transaction.atomic():
+            keys = [(agent.name, auth.issue_key(agent)) for agent in agents]
+            remember(request, agents, "A new key was made.")
+        return self.show_keys(request, keys)
 
 
-class OverrideForm(forms.ModelForm[Override]):
+class OverrideForm(ModelForm[Override]):
+    resource = forms.ChoiceField(widget=UnfoldAdminSelectWidget)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        names = dict.fromkeys((*_read_policy().resources, *filter(None, [self.instance.resource])))
+        self.fields["resource"].choices = [(name, name) for name in names]  # type: ignore[attr-defined]
+
     def clean(self) -> dict[str, Any]:
         data = super().clean() or self.cleaned_data
         resource, number, value = (data.get(name) for name in ("resource", "number", "value"))
-        policy = load(settings.WIRE_GATEWAY_POLICY)
+        policy = _read_policy()
         if resource and resource not in policy.resources:
-            raise forms.ValidationError(f"There is no resource {resource}: {', '.join(policy.resources)}.")
+            raise forms.ValidationError(f"The policy has no resource {resource} any more. Delete this override.")
         if resource and number and value is not None:
             try:
                 policy.overridden({resource: {number: value}})
@@ -108,7 +205,9 @@ class OverrideForm(forms.ModelForm[Override]):
 @admin.register(Override)
 class OverrideAdmin(ModelAdmin[Override]):
     form = OverrideForm
-    list_display = ("resource", "number", "value", "note")
+    list_display = ("resource", "number", "value", "policy_value", "note")
+    empty = "Every number is the policy's. Add an override to change one without touching the file."
+    policy_value = column("In the policy", lambda row: getattr(_read_policy().resources.get(row.resource), row.number, "no such"))
 
 
 @admin.register(UpstreamState)

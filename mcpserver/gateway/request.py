@@ -12,7 +12,7 @@ from urllib.parse import parse_qsl, quote, unquote, urlencode
 from config.errors import InvalidArgument, NotFound
 from mcpserver.gateway.auth import ANYBODY, Caller
 from mcpserver.gateway.canonical_json import digest
-from mcpserver.gateway.resource_policy import Parameter, Policy, Resource
+from mcpserver.gateway.resource_policy import ATTRIBUTE, Parameter, Policy, Resource
 from mcpserver.upstreams.config import parse_duration
 
 MAX_URI: Final = 2_000  # characters
@@ -136,7 +136,7 @@ def build_request(resource: Resource, given: Mapping[str, Any], caller: Caller, 
 
 def build_chain_request(policy: Policy, uri: str, request: GatewayRequest) -> GatewayRequest | None:
     """Return the request to a member of a chain, with shared parameters; None if the agent lacks an attribute that it names."""
-    for name in re.findall(r"\{agent\.([a-z_]+)\}", uri):
+    for name in ATTRIBUTE.findall(uri):
         if not (value := request.caller.attributes.get(name)):
             return None
         uri = uri.replace(f"{{agent.{name}}}", quote(value, safe=""))

@@ -24,6 +24,7 @@ NUMBERS: Final = ("limit", "min_interval", "ttl", "stale", "timeout", "attempts"
 VERSION: Final = 1
 SHIPPED: Final = Path(__file__).with_name("policy.toml")
 _HOLE: Final = re.compile(r"\{(\+?)([a-z_.]+)\}")  # `{+name}` holds any characters, as in RFC 6570
+ATTRIBUTE: Final = re.compile(r"\{agent\.([a-z_]+)\}")  # in an address of a chain
 # What an upstream with `pass_through` offers by itself; a table of the same name changes it.
 _PASSED: Final[dict[str, Any]] = {"limit": 600, "period": "1h", "ttl": "5m", "stale": "1h", "timeout": "10s"}
 _ADDRESS: Final = {"type": "string", "pattern": ".+", "help": "The address of a resource of this upstream."}
@@ -221,6 +222,11 @@ class Policy:
                 changed = replace(changed, limit=max(changed.limit, int(changed.period // changed.min_interval)))
             resources[name] = changed
         return replace(self, resources=resources)
+
+    def list_attributes(self) -> list[str]:
+        """Return the names of attributes of an agent that chains need, such as `twitter_id`."""
+        chains = (uri for resource in self.resources.values() for uri in resource.chain)
+        return list(dict.fromkeys(name for uri in chains for name in ATTRIBUTE.findall(uri)))
 
     def find_resource(self, path: str) -> tuple[Resource, Sequence[str]] | None:
         """Return the resource of an address without parameters, and the texts that fill its holes."""

@@ -1,10 +1,12 @@
 """The desk as its pages are read: who works there, and what a page says."""
 
+import io
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.contrib.auth.models import Group, User
+from django.core.management import CommandError, call_command
 from django.test import Client
 
 from wire.admin.stories import StoryForm
@@ -56,3 +58,13 @@ def story_form(story: Story, **changes: object) -> dict[str, object]:
         "revisions-INITIAL_FORMS": 0,
     }
     return form | changes
+
+
+def run_at_once(arguments: Sequence[str], log: Any) -> None:
+    """Run a command that the desk starts, in the test's own process and database."""
+    said = io.StringIO()
+    try:
+        call_command(*arguments[2:], stdout=said, stderr=said)
+    except CommandError as error:
+        said.write(f"CommandError: {error}")
+    log.write(said.getvalue().encode())

@@ -20,6 +20,7 @@ from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationFo
 from config.errors import NotFound
 from wire import queries
 from wire.admin import base
+from wire.admin.stories import find_newest_snapshot, list_published
 from wire.models import EditorTake, SigningKey, Snapshot, UsageCount
 from wire.models.snapshot import is_sealed, open_from
 from wire.publishing import editors_take
@@ -107,6 +108,7 @@ class EditorTakeAdmin(base.TellsRefusals[EditorTake], base.PreviewedAdmin[Editor
     """An editor's own brief replaces the generated one; saving or clearing it publishes the day again."""
 
     form = TakeForm
+    empty = "Every day has the generated take. A take of your own replaces that of an open day."
     change_form_template = "admin/take.html"
     list_display = ("wire_date", "author", "saved_at")
     fields = ("wire_date", "markdown", "seen")
@@ -149,9 +151,12 @@ class EditorTakeAdmin(base.TellsRefusals[EditorTake], base.PreviewedAdmin[Editor
             super().save_model(request, obj, form, change)
         else:
             EditorTake.objects.filter(pk=obj.pk).delete()
+        before = find_newest_snapshot()
         publish(obj.wire_date, now=form.now)
         if obj.markdown and not Snapshot.objects.filter(wire_date=obj.wire_date).exists():
             messages.warning(request, "Saved. It is published with the first story of the day.")
+        else:
+            messages.success(request, list_published(Snapshot.objects.filter(sequence__gt=before)))
 
     def log_change(self, request: HttpRequest, obj: EditorTake, message: Any) -> Any:
         return super().log_change(request, obj, message) if obj.markdown else base.remember(request, [obj], CLEARED, DELETION)

@@ -11,8 +11,10 @@ from django import forms
 from django.contrib import messages
 from django.contrib.admin import display
 from django.contrib.admin.models import CHANGE, LogEntry
+from django.core.exceptions import PermissionDenied
 from django.db.models import Model
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
@@ -23,18 +25,23 @@ from config.url_secrets import mask_address
 from wire.models import WireState
 
 if TYPE_CHECKING:
-    from django.contrib.admin import ModelAdmin, StackedInline, TabularInline
+    from django.contrib.admin import ModelAdmin as _ModelAdmin
+    from django.contrib.admin import StackedInline as _StackedInline
+    from django.contrib.admin import TabularInline as _TabularInline
     from django.contrib.admin.helpers import ActionForm
 
     Method = TypeVar("Method", bound=Callable[..., Any])
 
     def action(**_options: Any) -> Callable[[Method], Method]: ...
 else:
-    from unfold.admin import ModelAdmin, StackedInline, TabularInline
+    from unfold.admin import ModelAdmin as _ModelAdmin
+    from unfold.admin import StackedInline as _StackedInline
+    from unfold.admin import TabularInline as _TabularInline
     from unfold.decorators import action
     from unfold.forms import ActionForm
 
 Row = TypeVar("Row", bound=Model)
+Parent = TypeVar("Parent", bound=Model)
 
 PREVIEW: Final = "_preview"  # the button that shows what a form would make, and saves nothing
 
@@ -44,9 +51,73 @@ def text_field(**options: Any) -> forms.CharField:
     return forms.CharField(**{"widget": widgets.UnfoldAdminTextInputWidget} | options)
 
 
+class LinesField(forms.CharField):
+    """A list, written with one value a line."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(widget=widgets.UnfoldAdminTextareaWidget({"rows": 3}), **options)
+
+    def prepare_value(self, value: Any) -> Any:
+        return "\n".join(map(str, value)) if isinstance(value, list) else value
+
+    def to_python(self, value: Any) -> Any:
+        return [stripped for line in str(value or "").splitlines() if (stripped := line.strip())]
+
+    def has_changed(self, initial: Any, data: Any) -> bool:
+        return bool((initial or []) != self.to_python(data))
+
+
 def column(description: str, write: Callable[[Any], object], ordering: str | None = None) -> Any:
     """Return a column of a list, or a read-only field, of an admin class: `write` gets the row."""
     return display(description=description, ordering=ordering)(lambda _admin, row: write(row))
+
+
+class FocusedForm(forms.BaseForm):
+    """A form that is shown again with the cursor in its first wrong field, to which the browser scrolls."""
+
+    def add_error(self, field: str | None, error: Any) -> None:
+        super().add_error(field, error)
+        wrong = [one for name, one in self.fields.items() if name in self.errors]
+        for one in wrong:
+            one.widget.attrs.pop("autofocus", None)
+        if wrong:
+            wrong[0].widget.attrs["autofocus"] = True
+
+
+class Form(FocusedForm, forms.Form):
+    """A form of a page of the desk's own."""
+
+
+class ModelForm(FocusedForm, forms.ModelForm[Row]):
+    """A form of a row."""
+
+
+class ModelAdmin(_ModelAdmin[Row]):
+    """A list, which bears its name in the menu, and the pages of its rows. `empty` says what to do where there are no rows."""
+
+    form: Any = ModelForm
+    empty = ""
+
+    def get_changelist_instance(self, request: HttpRequest) -> Any:
+        from wire.admin.menu import find_title  # the menu is made of the lists
+
+        changes: Any = super().get_changelist_instance(request)
+        changes.title = find_title(self.model) or changes.title
+        return changes
+
+
+class StackedInline(_StackedInline[Row, Parent]):
+    form: Any = ModelForm
+
+
+class TabularInline(_TabularInline[Row, Parent]):
+    form: Any = ModelForm
+
+    def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+        field = super().formfield_for_dbfield(db_field, request, **kwargs)
+        if field is not None:
+            field.widget.attrs["aria-label"] = str(field.label)  # a table has no label beside each field
+        return field
 
 
 class TellsRefusals(ModelAdmin[Row]):
@@ -60,7 +131,7 @@ class TellsRefusals(ModelAdmin[Row]):
             return HttpResponseRedirect(request.path)
 
 
-class FreshForm(forms.ModelForm[Row]):
+class FreshForm(ModelForm[Row]):
     """A form that refuses to save over another editor's later change."""
 
     seen = forms.CharField(widget=forms.HiddenInput, required=False)  # the fingerprint of what the form was opened with
@@ -117,6 +188,29 @@ class PreviewedAdmin(ModelAdmin[Row]):
         if PREVIEW in request.POST and not form.errors:
             context["preview"] = self.preview(form)
         return super().render_change_form(request, context, *args, **kwargs)
+
+
+class KeyedAdmin(ModelAdmin[Row]):
+    """The admin of rows that have a key, of which only the hash is stored: a new row's `issued` is shown on the next page, once."""
+
+    def response_add(self, request: HttpRequest, obj: Any, post_url_continue: str | None = None) -> HttpResponse:  # noqa: ARG002
+        return self.show_keys(request, [(str(obj), obj.issued)])
+
+    def show_keys(self, request: HttpRequest, keys: Sequence[tuple[str, str]]) -> HttpResponse:
+        context = {**self.admin_site.each_context(request), "title": "The key, shown this once", "opts": self.opts, "keys": keys}
+        return render(request, "admin/keys.html", context)
+
+    def get_changeable(self, request: HttpRequest, pk: int) -> Row:
+        """Raises: Http404; PermissionDenied."""
+        row: Row = get_object_or_404(self.model, pk=pk)
+        if not super().has_change_permission(request, row):
+            raise PermissionDenied
+        return row
+
+    def confirm(self, request: HttpRequest, row: Row, title: str, points: Sequence[str], button: str) -> HttpResponse:
+        """Show what a post to this address does."""
+        context = {"title": title, "opts": self.opts, "original": row, "points": points, "button": button}
+        return render(request, "admin/confirm.html", self.admin_site.each_context(request) | context)
 
 
 def never(*_args: object, **_kwargs: object) -> bool:

@@ -12,7 +12,7 @@ from django.utils import timezone
 from sources import roster
 from sources.models import FeedHealth
 from wire.admin.base import count, moment
-from wire.admin.queues import QUEUES
+from wire.admin.queues import list_queues
 from wire.models import Snapshot, Story, WireState
 from wire.publishing import signing
 
@@ -26,7 +26,7 @@ def fill(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
     now = timezone.now()
     faults = [*filter(None, [roster.find_problem()]), *signing.list_chain_faults()]
     live = Q(wire_date=now.date(), current__isnull=False) & ~Q(status="withdrawn")
-    queues = [(queue, queue.count()) for queue in QUEUES if request.user.has_perm(queue.permission)]
+    queues = [(queue, queue.count()) for queue in list_queues() if request.user.has_perm(queue.permission)]
     return context | {
         "title": "Dashboard",
         "stopped": _explain_stop(now),
@@ -82,11 +82,12 @@ def _describe_last_run() -> str:
 
 def _list_urgent(faults: Sequence[str], waiting: Mapping[str, int]) -> Iterator[tuple[str, str]]:
     """Yield what needs a hand, most urgent first, and where at the desk it is."""
-    pages = {queue.name: queue.url for queue in QUEUES}
+    pages = {queue.name: queue.url for queue in list_queues()}
     if faults:
         yield f"{count(len(faults), 'fault', 'faults')} in the roster or in the chain of snapshots", "#integrity"
     texts = {
         "failing": ("feed fails", "feeds fail"),
+        "silent": ("feed is silent", "feeds are silent"),
         "empty": ("feed answers without items", "feeds answer without items"),
         "unclassified": ("story to classify", "stories to classify"),
     }

@@ -3,11 +3,12 @@
 import re
 from collections.abc import Callable, Sequence
 from typing import Any, Final
+from urllib.parse import urlencode
 
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
-from django.db.models import Count, OuterRef, QuerySet, Subquery
+from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
@@ -15,7 +16,7 @@ from django.utils.html import format_html
 
 from wire import queries
 from wire.admin.base import ModelAdmin, ReadOnly, column, count, marks, moment, never, remember
-from wire.admin.queues import PAIRS, QueuedAdmin, QueueFilter
+from wire.admin.queues import PAIRS, PARAMETER, QueuedAdmin, QueueFilter
 from wire.admin.stories import WHY, because, event_page, get_headline, list_labels, list_published, pin, settle, show_refusal
 from wire.ingest import corrections
 from wire.models import Event, Story, StoryPair
@@ -40,6 +41,7 @@ class EventAdmin(QueuedAdmin[Event], ModelAdmin[Event]):
     search_fields = ("event_id",)  # and what `get_search_results` adds
     search_help_text = "Words of a headline, or the id of a story or an event"
     show_full_result_count = False
+    empty = "No event has several reports yet. Two of one happening that were not joined wait in “Probably one event”."
     has_add_permission = has_delete_permission = never
 
     def has_view_permission(self, request: HttpRequest, obj: Event | None = None) -> bool:  # noqa: ARG002
@@ -48,10 +50,11 @@ class EventAdmin(QueuedAdmin[Event], ModelAdmin[Event]):
     def has_change_permission(self, request: HttpRequest, obj: Event | None = None) -> bool:  # noqa: ARG002
         return request.user.has_perm("wire.change_story")
 
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Event]:  # noqa: ARG002
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Event]:
+        fewest = 1 if PARAMETER in request.GET else 2  # a queue may have events of one report
         reports = Story.objects.live().filter(event__isnull=False).order_by().values("event").annotate(number=Count("pk"))
         shown = Story.objects.live().filter(event=OuterRef("pk"))
-        return Event.objects.filter(pk__in=reports.filter(number__gt=1).values("event")).annotate(
+        return Event.objects.filter(pk__in=reports.filter(number__gte=fewest).values("event")).annotate(
             newest_at=Subquery(shown.order_by("-published_at").values("published_at")[:1]),
             number=Subquery(shown.order_by().values("event").annotate(number=Count("pk")).values("number")),
             pinned=Subquery(shown.filter(event_pinned=True).order_by("pk").values("pk")[:1]),
@@ -62,13 +65,21 @@ class EventAdmin(QueuedAdmin[Event], ModelAdmin[Event]):
 
     def get_search_results(self, request: HttpRequest, queryset: QuerySet[Event], search_term: str) -> tuple[QuerySet[Event], bool]:  # noqa: ARG002
         """Search the words of any report's headline, or the id of any of its stories."""
-        stories = Story.objects.live()
-        if _ID.fullmatch(search_term):
-            stories = stories.filter(chatbotnews_id=search_term) | stories.filter(event=search_term)
-        else:
-            for word in search_term.split():
-                stories = stories.filter(current__headline__icontains=word)
+        stories = _search_stories(search_term)
         return (queryset.filter(pk__in=stories.order_by().values("event")) if search_term.strip() else queryset), False
+
+    def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
+        """Show the list; a search that finds nothing but stories without another report leads to these."""
+        text = request.GET.get("q", "").strip()
+        if text and request.method == "GET" and self.has_view_permission(request):
+            stories = _search_stories(text)
+            found = list(stories.values_list("pk", flat=True)[:2])
+            if found and not self.get_search_results(request, self.get_queryset(request), text)[0].exists():
+                messages.info(request, "The list of events has those of several reports. This is what has one report.")
+                only = reverse("admin:wire_story_change", args=[found[0]])
+                many = f"{reverse('admin:wire_story_changelist')}?{urlencode({'q': text})}"
+                return HttpResponseRedirect(only if len(found) == 1 else many)
+        return super().changelist_view(request, extra_context)
 
     headline = column("Headline of the lead", lambda event: _view(event).lead.headline[:140])
     reports = column("Reports", lambda event: int(event.number), "number")
@@ -171,6 +182,16 @@ class EventAdmin(QueuedAdmin[Event], ModelAdmin[Event]):
             "chapters": queries.view_storyline(event.pk)[1] if shown else [],
             "why": WHY,
         }
+
+
+def _search_stories(text: str) -> QuerySet[Story]:
+    """Select live stories with all of these words in their headline, or with this id, or of the event with this id."""
+    stories = Story.objects.live()
+    if _ID.fullmatch(text):
+        return stories.filter(Q(chatbotnews_id=text) | Q(event=text))
+    for word in text.split():
+        stories = stories.filter(current__headline__icontains=word)
+    return stories
 
 
 def _list_reports(event: Event) -> list[Story]:

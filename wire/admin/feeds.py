@@ -14,13 +14,26 @@ from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import mark_safe
 from django.views.decorators.http import require_POST
+from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminURLInputWidget
 
 from config.errors import WireError
-from config.url_secrets import mask_address
+from config.url_secrets import CREDENTIALS_REFUSED, has_credentials, mask_address
 from sources import health
-from sources.models import Feed, FeedHealth
-from wire.admin.base import FreshAdmin, FreshForm, MaskedAddressAdmin, StackedInline, column, moment, never, remember
+from sources.models import Feed, FeedHealth, Publication
+from wire.admin.base import (
+    Form,
+    FreshAdmin,
+    FreshForm,
+    MaskedAddressAdmin,
+    StackedInline,
+    action,
+    column,
+    moment,
+    never,
+    remember,
+)
 from wire.admin.queues import QueuedAdmin, QueueFilter
+from wire.ingest.feed_entries import list_feeds
 from wire.ingest.run import collect, try_out
 from wire.models import WireState
 
@@ -62,6 +75,28 @@ class FeedForm(FreshForm[Feed]):
         return data
 
 
+class TrialForm(Form):
+    url = forms.URLField(label="Address of a feed", assume_scheme="https", max_length=2048, widget=UnfoldAdminURLInputWidget)
+    publication = forms.ModelChoiceField(
+        Publication.objects.none(),
+        widget=UnfoldAdminSelectWidget,
+        help_text="By whose rules it is read: names, domains, and whether everything is about AI.",
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        with_feed = Publication.objects.active().filter(feeds__active=True).distinct()
+        self.fields["publication"].queryset = with_feed  # type: ignore[attr-defined]
+
+    def clean_url(self) -> str:
+        url = str(self.cleaned_data["url"])
+        if not url.startswith(("http://", "https://")):
+            raise forms.ValidationError("Give a web address: https://…")
+        if has_credentials(url):
+            raise forms.ValidationError(CREDENTIALS_REFUSED)
+        return url
+
+
 @admin.register(Feed)
 class FeedAdmin(MaskedAddressAdmin, QueuedAdmin[Feed], FreshAdmin[Feed]):
     """Sources of items. A feed may be tried without storing anything, or fetched at once."""
@@ -75,6 +110,7 @@ class FeedAdmin(MaskedAddressAdmin, QueuedAdmin[Feed], FreshAdmin[Feed]):
     readonly_fields = ("publication", "by_hand")
     change_form_template = "admin/feed.html"
     inlines = (HealthInline,)
+    actions_list = ("trial",)
     has_add_permission = never  # a feed belongs to a publication; it is added there
     formfield_overrides = {models.URLField: {"assume_scheme": "https"}}
 
@@ -122,6 +158,20 @@ class FeedAdmin(MaskedAddressAdmin, QueuedAdmin[Feed], FreshAdmin[Feed]):
             path("<int:pk>/fetch", self.admin_site.admin_view(require_POST(self.fetch)), name="sources_feed_fetch"),
             *super().get_urls(),
         ]
+
+    @action(description="Try an address…", icon="science", permissions=["trial"], url_path="trial")
+    def trial(self, request: HttpRequest) -> HttpResponse:
+        """Show what would be stored of a feed at any address, which is then not one of the roster."""
+        form = TrialForm(request.POST if request.method == "POST" else None)
+        context = {**self.admin_site.each_context(request), "title": "Try an address", "opts": self.opts, "form": form}
+        if form.is_valid():
+            url = form.cleaned_data["url"]
+            report, items = try_out(list_feeds(form.cleaned_data["publication"].slug)[0], url)
+            context |= {"report": report, "counts": sorted(report.counts.items()), "items": items, "tried": mask_address(url)}
+        return render(request, "admin/feed_test.html", context)
+
+    def has_trial_permission(self, request: HttpRequest) -> bool:
+        return _may_try(request)
 
     def test(self, request: HttpRequest, pk: int) -> HttpResponse:
         """Show what would be stored, item by item."""

@@ -1,6 +1,7 @@
 """The lexicon: edited term by term, or as a file that is first shown, then saved all or nothing; and any table as CSV or JSON."""
 
 import csv
+import datetime as dt
 import io
 import json
 from collections.abc import Iterator, Mapping
@@ -12,12 +13,16 @@ from django.contrib.admin.models import ADDITION
 from django.core.exceptions import ValidationError
 from django.core.serializers.json import DjangoJSONEncoder
 from django.db import transaction
+from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
-from unfold.widgets import UnfoldAdminFileFieldWidget
+from django.utils import timezone
+from unfold.widgets import UnfoldAdminFileFieldWidget, UnfoldAdminTextInputWidget, UnfoldBooleanWidget
 
-from wire.admin.base import PREVIEW, FreshAdmin, ModelAdmin, PreviewedForm, action, lines, never, remember, table
+from sources import raw_store
+from wire.admin.base import PREVIEW, Form, FreshAdmin, ModelAdmin, PreviewedForm, action, lines, never, remember, table
+from wire.admin.commands import show_command
 from wire.admin.stories import story_link
 from wire.ingest import lexicon
 from wire.models import LexiconTerm, WireState
@@ -54,7 +59,7 @@ class ExportingAdmin(ModelAdmin[Any]):
         return HttpResponse(text, content_type=f"{content_type}; charset=utf-8", headers=headers)
 
 
-class TermsForm(forms.Form):
+class TermsForm(Form):
     """A file of terms, or the changes of one that were shown. Cleaned, `changes` has the terms to save."""
 
     file = forms.FileField(
@@ -160,6 +165,53 @@ def _list_changes(rows: list[Mapping[str, str]]) -> list[tuple[LexiconTerm, floa
     return list(changes.values())
 
 
+class RebuildForm(Form):
+    since = forms.DateField(
+        label="Since (UTC day)", widget=UnfoldAdminTextInputWidget({"type": "date"}), initial=lambda: timezone.now().date()
+    )
+    final_days = forms.BooleanField(
+        label="Final days, too",
+        required=False,
+        widget=UnfoldBooleanWidget,
+        help_text="Each gets a new revision, which says publicly that newer rules were applied.",
+    )
+
+    def clean_since(self) -> dt.date:
+        since: dt.date = self.cleaned_data["since"]
+        first, today = (timezone.now() - raw_store.RETENTION).date(), timezone.now().date()
+        if not first <= since <= today:
+            raise ValidationError(f"Choose a day from {first:%-d %b %Y} to {today:%-d %b %Y}: older fetches are gone.")
+        return since
+
+    def arguments(self) -> list[str]:
+        return ["--since", str(self.cleaned_data["since"]), *(["--final-days"] if self.cleaned_data["final_days"] else [])]
+
+
+_IS_PATTERN: Final = Q(term__regex="[#…^:?|%$€£]")
+PARTS: Final = {
+    "topics": ("Words of topics", Q(kind=LexiconTerm.Kind.TOPIC) & ~_IS_PATTERN),
+    "categories": ("Words of categories", Q(kind=LexiconTerm.Kind.CATEGORY) & ~_IS_PATTERN),
+    "relevance": ("About AI or not", Q(kind=LexiconTerm.Kind.RELEVANCE) & ~_IS_PATTERN),
+    "makers": ("Makers' publications", Q(kind=LexiconTerm.Kind.MAKER)),
+    "patterns": ("Patterns, mostly machine-made", _IS_PATTERN & ~Q(kind=LexiconTerm.Kind.MAKER)),
+    "edited": ("Set by editors", Q(origin=LexiconTerm.Origin.EDITOR)),
+}
+
+
+class PartFilter(admin.SimpleListFilter):
+    """The list opens with the words of topics; a search or another filter looks through all parts, unless one is chosen."""
+
+    title = "Part"
+    parameter_name = "part"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:  # noqa: ARG002
+        return [(name, title) for name, (title, _) in PARTS.items()]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[LexiconTerm]) -> QuerySet[LexiconTerm]:
+        part = self.value() or ("" if request.GET else next(iter(PARTS)))
+        return queryset.filter(PARTS[part][1]) if part in PARTS else queryset
+
+
 class TermForm(PreviewedForm[LexiconTerm]):
     """A term."""
 
@@ -168,13 +220,31 @@ class TermForm(PreviewedForm[LexiconTerm]):
 class LexiconTermAdmin(ExportingAdmin, FreshAdmin[LexiconTerm]):
     form = TermForm
     list_display = ("term", "kind", "target", "weight", "origin")
-    list_filter = ("kind", "target", "origin")
+    list_filter = (PartFilter, "kind", "target", "origin")
+    list_before_template = "admin/lexicon_parts.html"
     search_fields = ("term",)
+    search_help_text = "A term, in all parts of the lexicon unless one is chosen"
     fields = ("kind", "target", "term", "weight", "seen")
     change_form_template = "admin/term.html"
     exported = COLUMNS
     has_delete_permission = never  # the next update would ship it again; a weight of 0 switches a term off for good
-    actions_list = ("import_terms", "export_csv", "export_json")
+    actions_list = ("rebuild", "import_terms", "export_csv", "export_json")
+
+    def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
+        chosen = request.GET.get("part", "" if request.GET else next(iter(PARTS)))
+        parts = [(name, title, name == chosen) for name, (title, _) in PARTS.items()]
+        return super().changelist_view(request, {"parts": parts, **(extra_context or {})})
+
+    @action(description="Rebuild days…", icon="replay", permissions=["change"], url_path="rebuild")
+    def rebuild(self, request: HttpRequest) -> HttpResponse:
+        """Apply today's lexicon to what was fetched, after a look at what that changes."""
+        form = RebuildForm(request.POST if request.method == "POST" and "confirmed" not in request.POST else None)
+        points = (
+            "Everything fetched since a day is read, classified and published again, with the lexicon and the rules of today.",
+            f"What was fetched is stored for {raw_store.RETENTION.days} days. What editors changed by hand stays.",
+            "The first button only shows what would change; the second does it.",
+        )
+        return show_command(self, request, "rebuild", "Rebuild these days", points, form)
 
     @action(description="Import…", icon="upload", permissions=["change"], url_path="import")
     def import_terms(self, request: HttpRequest) -> HttpResponse:
@@ -183,6 +253,7 @@ class LexiconTermAdmin(ExportingAdmin, FreshAdmin[LexiconTerm]):
     def save_model(self, request: HttpRequest, obj: LexiconTerm, form: Any, change: bool) -> None:
         obj.origin = LexiconTerm.Origin.EDITOR  # kept through every later update of the shipped lexicon
         super().save_model(request, obj, form, change)
+        self.message_user(request, "Nothing was published: new stories follow the term; Rebuild days… changes stored ones.")
 
     def render_change_form(self, request: HttpRequest, context: Any, *args: Any, **kwargs: Any) -> HttpResponse:
         form = context["adminform"].form

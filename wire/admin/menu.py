@@ -1,13 +1,15 @@
 """The sidebar of the editors' desk."""
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any, Final
 
+from django.db.models import Model
 from django.http import HttpRequest
-from django.urls import reverse_lazy
+from django.urls import reverse, reverse_lazy
 
-from config.plugins import list_plugins
-from wire.admin.queues import PARAMETER, QUEUES
+from config.plugins import Plugin, list_plugins
+from wire.admin.queues import PARAMETER, list_queues
 
 _REPLACING: Final = "/publication/replace/"
 
@@ -58,6 +60,22 @@ _RECORD: Final = [
 _PEOPLE: Final = [_list("Users", "person", "auth.user"), _list("Groups", "group", "auth.group")]
 
 
+def find_title(model: type[Model]) -> str | None:
+    """Return what the menu calls the list of a model."""
+    return find_titles().get(reverse(f"admin:{model._meta.app_label}_{model._meta.model_name}_changelist"))
+
+
+@cache
+def find_titles() -> dict[str, str]:
+    """Return the titles of the menu's lists by their addresses."""
+    lists = [*_NEWS, *_ROSTER, *_RECORD, *_PEOPLE, *(item for plugin in list_plugins() for item in _list_plugin(plugin))]
+    return {str(one["link"]): one["title"] for one in lists}
+
+
+def _list_plugin(plugin: Plugin) -> list[dict[str, Any]]:
+    return [_list(item.title, item.icon, item.model) for item in plugin.menu]
+
+
 def navigation(request: HttpRequest) -> list[dict[str, Any]]:
     """Return the sidebar of the desk, as unfold's SIDEBAR setting wants it; queues with how many rows wait in each."""
     queues = [
@@ -69,17 +87,14 @@ def navigation(request: HttpRequest) -> list[dict[str, Any]]:
             "badge": queue.count(),
             "badge_variant": "info",
         }
-        for queue in QUEUES
+        for queue in list_queues()
         if request.user.has_perm(queue.permission)
     ]
     return [
         {"title": "News", "items": _NEWS},
         {"title": "To look at", "separator": True, "items": queues},
         {"title": "Roster", "separator": True, "items": _ROSTER},
-        *(
-            {"title": plugin.title, "separator": True, "items": [_list(item.title, item.icon, item.model) for item in plugin.menu]}
-            for plugin in list_plugins()
-        ),
+        *({"title": plugin.title, "separator": True, "items": _list_plugin(plugin)} for plugin in list_plugins()),
         {"title": "Record", "separator": True, "items": _RECORD},
         {"title": "People", "separator": True, "items": _PEOPLE},
     ]

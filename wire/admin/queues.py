@@ -1,23 +1,32 @@
 """Saved queues: lists of the desk that show only rows that may need an editor."""
 
-from collections.abc import Callable
+import datetime as dt
+from collections import Counter
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
 from django.contrib.admin import SimpleListFilter
-from django.db.models import Count, Max, Model, Q, QuerySet
+from django.db.models import Count, Exists, F, Max, Model, OuterRef, Q, QuerySet
 from django.http import HttpRequest
 from django.urls import reverse
+from django.utils import timezone
 
+from config.plugins import list_plugins
+from sources import health
 from sources.models import Feed
 from wire.admin.base import ModelAdmin, Row
 from wire.ingest import lexicon
 from wire.ingest.classify import DEFAULT
+from wire.ingest.evidence import NEAR
 from wire.models import Entity, Event, Story, StoryPair
+from wire.text.identity import headline_key
 from wire.text.lexicons import load
 
 PARAMETER: Final = "queue"
 LOOKED_AT: Final = 300  # newest stories of the default category that are read again for a term that matches
+TWINS_AMONG: Final = 1000  # newest stories whose headlines are compared
+RECENT: Final = dt.timedelta(days=3)
 FEWEST_STORIES: Final = 3
 LOW_SCORE: Final = 0.5
 
@@ -60,6 +69,28 @@ def _active_feeds() -> QuerySet[Feed]:
     return Feed.objects.filter(active=True, publication__seat__isnull=False)
 
 
+def _find_silent() -> list[int]:
+    now = timezone.now()
+    feeds = _active_feeds().filter(health__failures=0).select_related("health")
+    return [feed.pk for feed in feeds if health.is_silent(feed.health, now)]
+
+
+def _find_twins() -> list[int]:
+    """Return the newest stories of which their publication has another with the same headline, not long before or after."""
+    newest = Story.objects.live().newest_first().values_list("pk", "publication", "current__headline", "published_at")[:TWINS_AMONG]
+    rows = [(pk, (publication, headline_key(headline)), at) for pk, publication, headline, at in newest]
+    often = Counter(key for _, key, _ in rows)
+    places = {key: [at for _, other, at in rows if other == key] for key, number in often.items() if number > 1}
+    return [pk for pk, key, at in rows if key in places and sum(abs(at - other) <= NEAR for other in places[key]) > 1]
+
+
+def _find_grown() -> QuerySet[Any, Any]:
+    """Select events that began lately and that the machine, not an editor, linked to earlier ones."""
+    recent = Story.objects.live().filter(event=OuterRef("pk"), published_at__gte=timezone.now() - RECENT)
+    linked = Event.objects.filter(storyline__isnull=False, storyline_pinned=False).exclude(storyline=F("pk"))
+    return linked.filter(Exists(recent)).values("pk")
+
+
 def _find_disagreeing() -> QuerySet[Any, Any]:
     """Select events whose best story is poorly corroborated by the others, without those that editors settled."""
     events = Story.objects.live().filter(event__isnull=False).order_by().values("event")
@@ -69,9 +100,13 @@ def _find_disagreeing() -> QuerySet[Any, Any]:
     return found.filter(stories__gte=FEWEST_STORIES, score__lt=LOW_SCORE, sources__gte=2, unsettled__gt=0).values("event")
 
 
-_ROWS: Final[dict[str, tuple[type[Model], Callable[[], Any]]]] = {
+Rows = Mapping[str, tuple[type[Model], Callable[[], Any]]]
+_ROWS: Final[Rows] = {
     "one-event": (StoryPair, lambda: StoryPair.objects.waiting().values("pk")),
+    "twins": (Story, _find_twins),
+    "grew": (Event, _find_grown),
     "failing": (Feed, lambda: _active_feeds().filter(health__failures__gt=0).values("pk")),
+    "silent": (Feed, _find_silent),
     "empty": (Feed, lambda: _active_feeds().filter(health__empty_since__isnull=False).values("pk")),
     "unclassified": (Story, _find_without_lexicon_match),
     "flagged": (Story, lambda: Story.objects.live().filter(current__untrusted_instructions=True).values("pk")),
@@ -79,12 +114,30 @@ _ROWS: Final[dict[str, tuple[type[Model], Callable[[], Any]]]] = {
     "new-names": (Entity, lambda: Entity.objects.filter(state=Entity.State.PROPOSED).values("pk")),
     "no-summary": (Story, lambda: Story.objects.live().filter(current__summary_medium="").values("pk")),
 }
-_FIGURES: Final = {"newest": LOOKED_AT, "stories": FEWEST_STORIES, "score": LOW_SCORE, "default": DEFAULT.label}
-QUEUES: Final = [
-    Queue(name, *_ROWS[name], **{what: text.format(**_FIGURES) for what, text in texts.items()})
-    for name, texts in load("queues").items()
-]
+_FIGURES: Final = {
+    "newest": LOOKED_AT,
+    "stories": FEWEST_STORIES,
+    "score": LOW_SCORE,
+    "default": DEFAULT.label,
+    "twins": TWINS_AMONG,
+}
+
+
+def build_queues(rows: Rows, lexicon_name: str, figures: Mapping[str, object]) -> list[Queue]:
+    """Return queues in the order of `rows`, with the texts of a file of fixtures/lexicons."""
+    texts = load(lexicon_name)
+    return [
+        Queue(name, *found, **{what: text.format(**figures) for what, text in texts[name].items()}) for name, found in rows.items()
+    ]
+
+
+QUEUES: Final = build_queues(_ROWS, "queues", _FIGURES)
 PAIRS: Final = QUEUES[0]
+
+
+def list_queues() -> list[Queue]:
+    """Return the queues of the wire and of every plugin."""
+    return [*QUEUES, *(queue for plugin in list_plugins() for queue in plugin.list_queues())]
 
 
 class QueueFilter(SimpleListFilter):
@@ -92,7 +145,7 @@ class QueueFilter(SimpleListFilter):
     parameter_name = PARAMETER
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:  # noqa: ARG002
-        return [(queue.name, queue.title) for queue in QUEUES if queue.model is model_admin.model]
+        return [(queue.name, queue.title) for queue in list_queues() if queue.model is model_admin.model]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:  # noqa: ARG002
         queue = _find_queue(self.value(), queryset.model)
@@ -113,4 +166,4 @@ class QueuedAdmin(ModelAdmin[Row]):
 
 
 def _find_queue(name: str | None, model: type[Model]) -> Queue | None:
-    return next((queue for queue in QUEUES if (queue.name, queue.model) == (name, model)), None)
+    return next((queue for queue in list_queues() if (queue.name, queue.model) == (name, model)), None)

@@ -1,6 +1,5 @@
 """The roster: its publications and its history. A place on it changes hands by replacement only: a form, a preview, a change."""
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -8,7 +7,6 @@ from django import forms
 from django.contrib import admin, messages
 from django.contrib.admin.models import ADDITION
 from django.db import models, transaction
-from django.forms.fields import InvalidJSONInput
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
@@ -21,11 +19,12 @@ from sources.models import Feed, Publication, RosterRevision
 from sources.vocabulary import ROSTER_SIZE, FeedType, Tier
 from wire.admin import base
 from wire.admin.lexicon import ExportingAdmin
+from wire.admin.stories import find_newest_snapshot, list_published
 from wire.ingest import corrections
-from wire.models import Story, WireState
+from wire.models import Snapshot, Story, WireState
 
 
-class ReplacementForm(forms.Form):
+class ReplacementForm(base.Form):
     retire = forms.ModelChoiceField(
         Publication.objects.none(),
         widget=widgets.UnfoldAdminSelectWidget,
@@ -131,9 +130,13 @@ def _confirm(request: HttpRequest, form: ReplacementForm, context: Mapping[str, 
     confirmed = request.POST.get("confirmed")
     if confirmed == proposal:
         with transaction.atomic():
+            newest = find_newest_snapshot()
             made = corrections.replace_publication(data["retire"], facts, reason=data["reason"])
             base.remember(request, [made], data["reason"], ADDITION)
-        messages.success(request, f"{data['retire']} left and {data['name']} is in. The fingerprint is now {made.fingerprint}.")
+        snapshots = Snapshot.objects.filter(sequence__gt=newest)
+        published = list_published(snapshots) if snapshots else "No day is open, so none was published; /sources shows it now."
+        left = f"{data['retire']} left and {data['name']} is in. The next ingest fetches its feed; the stories of both stay."
+        messages.success(request, f"{left} {published} The fingerprint is now {made.fingerprint}.")
         return HttpResponseRedirect(reverse("admin:sources_rosterrevision_change", args=[made.pk]))
     if confirmed:
         messages.warning(request, "The roster or the form has changed, so nothing was replaced. Look again, then confirm.")
@@ -184,27 +187,15 @@ class FeedInline(base.MaskedAddressAdmin, base.TabularInline[Feed, Publication])
     formfield_overrides = {models.URLField: {"assume_scheme": "https"}}
 
 
-class AliasesField(forms.JSONField):
-    """Names as they are read; with escapes where one holds what no page can show, such as half a surrogate pair."""
-
-    widget = widgets.UnfoldAdminTextareaWidget
-
-    def prepare_value(self, value: Any) -> Any:
-        shown = super().prepare_value(value)
-        return shown if isinstance(value, InvalidJSONInput) or shown.isprintable() else json.dumps(value)
-
-
 class PublicationForm(base.FreshForm[Publication]):
-    aliases = AliasesField(required=False, help_text="Other exact names in common use.")
+    aliases = base.LinesField(required=False, help_text="Other exact names in common use, one a line.")
 
     def read_stored(self) -> object:
         return super().read_stored(), list(Feed.objects.filter(publication=self.instance).order_by("pk").values_list())
 
     def clean_aliases(self) -> list[str]:
         """Return a list of names, none of which a reader would take for another publication."""
-        aliases = self.cleaned_data["aliases"]
-        if not isinstance(aliases, list) or not all(isinstance(alias, str) and alias.strip() for alias in aliases):
-            raise forms.ValidationError('Give a list of names: ["Tech Crunch", "TC"].')
+        aliases: list[str] = self.cleaned_data["aliases"]
         others = [other.as_name() for other in Publication.objects.exclude(pk=self.instance.pk)]
         for alias in aliases:
             if objection := names.find_objection(alias, others):

@@ -2,8 +2,9 @@
 
 import copy
 import datetime as dt
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import pairwise
 from typing import Any
 
 from django import forms
@@ -21,6 +22,7 @@ from unfold import widgets
 
 from config.errors import WireError
 from wire.admin import base
+from wire.admin.commands import show_command
 from wire.admin.queues import QueuedAdmin, QueueFilter
 from wire.ingest import corrections
 from wire.models import Snapshot, Story, StoryRevision
@@ -29,6 +31,7 @@ from wire.text.plain_text import REASON, plain_line
 from wire.text.vocabulary import Category, Status, Topic
 
 TEXTS = ("headline", "summary", "author")
+NEEDED = {"required": "Every change needs a reason; readers see it."}
 WHY = f"Reason: {corrections.SETTLING}"
 
 
@@ -59,10 +62,14 @@ class StoryForm(FreshStory, base.PreviewedForm[Story]):
     topics = forms.MultipleChoiceField(
         choices=Topic.choices, required=False, widget=widgets.UnfoldAdminCheckboxSelectMultipleWidget
     )
-    reason = base.text_field(max_length=500, required=False, help_text="One sentence; readers see it with the change.")
+    reason = base.text_field(max_length=500, help_text="One sentence; readers see it with the change.", error_messages=NEEDED)
+
+    saved_changes: list[tuple[str, str, str]]  # what saving it changed
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        if "reason" in self.fields:
+            self.fields["reason"].required = not self.is_preview
         latest = self.latest()
         if latest:
             self.initial.update(headline=latest.headline, summary=latest.summary_medium, author=latest.author or "")
@@ -78,9 +85,18 @@ class StoryForm(FreshStory, base.PreviewedForm[Story]):
 
     def clean(self) -> dict[str, Any]:
         super().clean()
-        if self.has_changed() and not self.cleaned_data.get("reason") and not self.is_preview:
-            self.add_error("reason", "Every change needs a reason; readers see it.")
+        if not self.has_changed():
+            self.errors.pop("reason", None)  # needed for a change only
+            self.cleaned_data.setdefault("reason", "")
+        elif not (self.cleaned_data.get("reason") or "reason" in self.errors or self.is_preview):
+            self.add_error("reason", NEEDED["required"])  # it had nothing that can be seen
         return self.cleaned_data
+
+    def list_changes(self) -> list[tuple[str, str, str]]:
+        """Return each changed field with its old and its new value, in words."""
+        latest = self.latest()
+        assert latest is not None, "a story has a revision"  # noqa: S101
+        return compare(latest, self.revision(timezone.now().astimezone(dt.UTC).date()))
 
     def describe_changes(self) -> str:
         """Return the changes in words: "Corrected headline, author; classified"."""
@@ -103,6 +119,21 @@ class StoryForm(FreshStory, base.PreviewedForm[Story]):
         return made
 
 
+def compare(old: StoryRevision, new: StoryRevision) -> list[tuple[str, str, str]]:
+    """Return what readers see change from one revision to another: what, before, after."""
+    was, becomes = (
+        {
+            "Headline": one.headline,
+            "Summary": one.summary_medium,
+            "Author": one.author or "",
+            "Category": str(Category(one.category).label),
+            "Topics": one.topic_labels,
+        }
+        for one in (old, new)
+    )
+    return [(name, was[name] or "none", becomes[name] or "none") for name in was if was[name] != becomes[name]]
+
+
 class WithdrawForm(FreshStory):
     reason = base.text_field(max_length=500, help_text="One sentence; readers see it on the story's page.")
 
@@ -123,7 +154,9 @@ class StoryAdmin(QueuedAdmin[Story], base.TellsRefusals[Story], base.PreviewedAd
     search_fields = ("chatbotnews_id", "current__headline", "event__event_id")
     search_help_text = "Words of the headline, or the id of a story or an event"
     date_hierarchy = "published_at"
-    readonly_fields = ("story_id", "publication", "published", "day", "state", "reports", "figures", "address")
+    empty = "No story is stored yet. Stories come with ingest; the dashboard says whether it works."
+    actions_list = ("twins",)
+    readonly_fields = ("changes", "story_id", "publication", "published", "day", "state", "reports", "figures", "address")
     action_form = EventForm
     actions = ("merge_events", "split_off", "pin", "unpin")
     has_add_permission = has_delete_permission = base.never
@@ -135,7 +168,8 @@ class StoryAdmin(QueuedAdmin[Story], base.TellsRefusals[Story], base.PreviewedAd
     def get_fieldsets(self, request: HttpRequest, obj: Story | None = None) -> Any:
         sections = [("Correct", TEXTS), ("Classify", ("category", "topics")), ("Why", ("reason", "seen"))]
         shown = sections if self.has_change_permission(request, obj) else []
-        return [(title, {"fields": fields}) for title, fields in (*shown, ("Facts", self.readonly_fields))]
+        facts = ("What changed so far", ("changes",)), ("Facts", self.readonly_fields[1:])
+        return [(title, {"fields": fields}) for title, fields in (*shown, *facts)]
 
     def get_urls(self) -> list[URLPattern]:
         withdraw = self.admin_site.admin_view(self.withdraw)
@@ -149,6 +183,19 @@ class StoryAdmin(QueuedAdmin[Story], base.TellsRefusals[Story], base.PreviewedAd
     day = base.column("Day on the wire (UTC)", lambda story: f"{story.wire_date:%-d %b %Y}")
     marks = base.column("Status", lambda story: base.marks(*list_labels(story)))
     state = base.column("Status", lambda story: ", ".join(list_labels(story)) or str(Status(story.status).label).lower())
+
+    @admin.display(description="Before and after")
+    def changes(self, story: Story) -> str:
+        """Show every published revision after the first: when, why, and each changed field before and after."""
+        revisions = list(story.revisions.order_by("revision"))
+        rows = [
+            (base.moment(new.recorded_at), what, was, becomes, new.reason)
+            for old, new in pairwise(revisions)
+            for what, was, becomes in compare(old, new)
+            or [("Status", str(Status(old.status).label), str(Status(new.status).label))]
+        ]
+        table = base.table(("When", "What", "Before", "After", "Why"), rows[::-1], "Nothing since it was first published.")
+        return format_html('<div class="desk">{}</div>', render_to_string("admin/_table.html", {"table": table}))
 
     @admin.display(description="Event")
     def reports(self, story: Story) -> str:
@@ -201,19 +248,35 @@ class StoryAdmin(QueuedAdmin[Story], base.TellsRefusals[Story], base.PreviewedAd
         story = form.instance
         revision = form.revision(timezone.now().astimezone(dt.UTC).date())
         shown = revision_out(story, revision, Derived.of(story))
-        return render_to_string("admin/story_preview.html", {"story": shown, "changed": form.describe_changes()})
+        table = base.table(("What", "Before", "After"), form.list_changes(), "")
+        return render_to_string("admin/story_preview.html", {"story": shown, "changed": form.describe_changes(), "table": table})
 
     def save_model(self, request: HttpRequest, obj: Story, form: StoryForm, change: bool) -> None:  # noqa: ARG002
         changed, data = set(form.changed_data), form.cleaned_data
+        form.saved_changes = form.list_changes()
         texts = {name: data[name] for name in TEXTS if name in changed}
-        if texts:
-            corrections.correct(obj.chatbotnews_id, reason=data["reason"], **texts)
+        published = [corrections.correct(obj.chatbotnews_id, reason=data["reason"], **texts)] if texts else []
         if changed & {"category", "topics"}:
             topics = [Topic(topic) for topic in data["topics"]]
-            corrections.classify(obj.chatbotnews_id, category=Category(data["category"]), topics=topics, reason=data["reason"])
+            category = Category(data["category"])
+            published.append(corrections.classify(obj.chatbotnews_id, category=category, topics=topics, reason=data["reason"]))
+        self.message_user(request, list_published([snapshot for snapshot in published[-1:] if snapshot]))
 
     def construct_change_message(self, request: HttpRequest, form: Any, formsets: Any, add: bool = False) -> Any:  # noqa: ARG002
-        return because(form.describe_changes(), form.cleaned_data["reason"]) if form.describe_changes() else []
+        if not form.describe_changes():
+            return []
+        changes = "; ".join(f"{what}: “{was}” → “{becomes}”" for what, was, becomes in form.saved_changes)
+        return f"{because(form.describe_changes(), form.cleaned_data['reason'])} ({changes})"
+
+    @base.action(description="Merge twins…", icon="merge", permissions=["change"], url_path="twins")
+    def twins(self, request: HttpRequest) -> HttpResponse:
+        """Merge stories that are one article under two addresses, after a look at which these are."""
+        points = (
+            "Stories that are one article under two addresses become one: the older, whose page and citations go on.",
+            "The other one's id and addresses lead there. A story that an editor changed stays.",
+            "The first button only shows them; the second merges them.",
+        )
+        return show_command(self, request, "mergetwins", "Merge twins", points)
 
     def withdraw(self, request: HttpRequest, pk: int) -> HttpResponse:
         """Ask for a reason and show the consequences; only a post of that form withdraws."""
@@ -290,12 +353,18 @@ def pin(request: HttpRequest, stories: Sequence[Story], *, pinned: bool) -> None
     messages.success(request, stays if pinned else "Unpinned: they are regrouped at the next publish, unless their day is final.")
 
 
-def list_published(snapshots: Sequence[Snapshot]) -> str:
+def list_published(snapshots: Iterable[Snapshot]) -> str:
     """Return what was published, in a sentence."""
+    snapshots = list(snapshots)
     if not snapshots:
         return "Nothing that readers see changed, so nothing was published."
     days = [f"{snapshot.wire_date:%-d %b %Y} (revision {snapshot.revision})" for snapshot in snapshots]
     return f"Published: {', '.join(days)}."
+
+
+def find_newest_snapshot() -> int:
+    """Return the number of the newest snapshot; 0 before the first."""
+    return Snapshot.objects.order_by("-sequence").values_list("sequence", flat=True).first() or 0
 
 
 def because(describe_changes: str, reason: str) -> str:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import Permission
 from django.test import Client
 from pytest_django import Settings
 
@@ -13,7 +14,7 @@ from config.errors import Unauthorized
 from mcpserver.gateway import auth
 from mcpserver.gateway.models import Agent, CallCount, Heartbeat, Override, RequestLog, UpstreamState
 from mcpserver.gateway.request_log import POLICY_ROW
-from tests.wire.desk import save, words
+from tests.wire.desk import person, save, words
 
 pytestmark = pytest.mark.django_db
 WHEN = dt.datetime(2026, 11, 24, tzinfo=dt.UTC)
@@ -60,7 +61,7 @@ def test_a_number_is_overridden_and_a_wrong_one_is_explained(admin: Client) -> N
     assert admin.post(page, good).status_code == 302
     assert Override.objects.get().value == 60
     for wrong, says in (
-        ({"resource": "nowhere"}, "There is no resource nowhere"),
+        ({"resource": "nowhere"}, "not one of the available choices"),
         ({"resource": "news_global_trends", "number": "limit", "value": "1.5"}, "a whole number"),
         ({"resource": "news_global_trends", "number": "timeout", "value": "0"}, "longer than nothing"),
         ({"resource": "news_global_trends", "number": "command", "value": "1"}, "not one of the available choices"),
@@ -79,41 +80,66 @@ def _read_key(answer: Any) -> str:
 
 
 @pytest.mark.slow
-def test_an_agent_is_made_and_its_key_is_shown_once(admin: Client) -> None:
-    form = {"name": "scout", "grants": "twitter://\n mcp://files/ \n", "share": "50", "attributes": "twitter_id = 7", "seen": ""}
-    token = _read_key(admin.post(f"{AGENTS}add/", form, follow=True))
+def test_an_agent_is_made_of_choices_and_its_key_is_shown_once(admin: Client) -> None:
+    page = f"{AGENTS}add/"
+    shown = words(admin.get(page))
+    assert "twitter:// (Recent mentions, A user&#x27;s timeline)" in shown
+    assert "twitter://feed/ (A user&#x27;s timeline)" in shown
+    assert "news:// (" not in shown, "everybody reads that"
+    form = {"name": "scout", "grants": ["twitter://", "openclaw://arp/"], "share": "50", "attribute_twitter_id": " 7 ", "seen": ""}
+    answer = admin.post(page, form)
+    token = _read_key(answer)
+    assert "no-store" in answer["Cache-Control"]
     caller = auth.find_caller(token)
-    assert (caller.grants, caller.share, caller.attributes) == (("twitter://", "mcp://files/"), 50, {"twitter_id": "7"})
-    page = f"{AGENTS}{Agent.objects.get().pk}/change/"
-    assert token not in admin.get(page).content.decode()
-    assert "twitter://\nmcp://files/" in admin.get(page).content.decode().replace("\r", "")
+    assert (caller.grants, caller.share, caller.attributes) == (("twitter://", "openclaw://arp/"), 50, {"twitter_id": "7"})
+    assert token not in admin.get(f"{AGENTS}{Agent.objects.get().pk}/change/").content.decode()
     for wrong, says in (
         ({"name": "Scout!"}, "Small letters"),
-        ({"name": "other", "grants": "market"}, "ending in a slash"),
-        ({"name": "other", "attributes": "twitter_id"}, "NAME=VALUE"),
+        ({"name": "other", "grants": "market"}, "not one of the available choices"),
+        ({"name": "other", "attribute_twitter_id": "a\u202eb"}, "characters that can be seen"),
         ({"name": "other", "share": "0"}, "greater than or equal to 1"),
         ({}, "already exists"),
     ):
-        assert says in words(admin.post(f"{AGENTS}add/", form | wrong)), wrong
+        refused = admin.post(page, form | wrong)
+        assert says in words(refused), wrong
+        assert " autofocus" in refused.content.decode(), wrong
     assert Agent.objects.count() == 1
 
 
 @pytest.mark.slow
 def test_an_agent_is_changed_gets_another_key_and_loses_it(admin: Client) -> None:
-    token = auth.make("scout", ["twitter://"], attributes={"twitter_id": "7"})
+    token = auth.make("scout", ["twitter://", "mcp://gone/"], attributes={"twitter_id": "7", "other": "8"})
     agent = Agent.objects.get()
-    page = f"{AGENTS}{agent.pk}/change/"
-    assert save(admin, page, {"grants": "market://", "share": "50", "attributes": ""}).status_code == 302
-    auth.forget()
+    page = f"{AGENTS}{agent.pk}/"
+    assert "mcp://gone/ (granted before)" in words(admin.get(f"{page}change/"))
+    assert save(admin, f"{page}change/", {"grants": "market://", "share": "50", "attribute_other": "8"}).status_code == 302
     caller = auth.find_caller(token)
-    assert (caller.name, caller.grants, caller.share, caller.attributes) == ("scout", ("market://",), 50, {})
-    chosen = {"_selected_action": [agent.pk]}
-    other = _read_key(admin.post(AGENTS, chosen | {"action": "rotate"}, follow=True))
+    assert (caller.name, caller.grants, caller.share, caller.attributes) == ("scout", ("market://",), 50, {"other": "8"})
+    assert "opens nothing from then on" in words(admin.get(f"{page}rotate/"))
+    assert auth.find_caller(token).name == "scout", "looking changes nothing"
+    other = _read_key(admin.post(f"{page}rotate/"))
     assert auth.find_caller(other).grants == ("market://",)
-    assert "Revoked: 1 key" in words(admin.post(AGENTS, chosen | {"action": "revoke"}, follow=True))
-    for gone in (token, other):
+    third = _read_key(admin.post(AGENTS, {"_selected_action": [agent.pk], "action": "rotate"}))
+    assert auth.find_caller(third).grants == ("market://",)
+    assert "Revoked: 1 key" in words(admin.post(f"{page}revoke/", follow=True))
+    assert "Its key was revoked on" in words(admin.get(f"{page}change/"))
+    for gone in (token, other, third):
         with pytest.raises(Unauthorized):
             auth.find_caller(gone)
+
+
+@pytest.mark.slow
+def test_who_only_looks_at_an_agent_sees_no_form_and_makes_no_key() -> None:
+    token = auth.make("scout", ["twitter://"], attributes={"twitter_id": "7"})
+    looker, client = person("looker"), Client()
+    looker.user_permissions.set(Permission.objects.filter(codename="view_agent"))
+    client.force_login(looker)
+    page = f"{AGENTS}{Agent.objects.get().pk}/"
+    shown = words(client.get(f"{page}change/"))
+    assert "news://, twitter://" in shown
+    assert "twitter_id: 7" in shown
+    assert [client.post(f"{page}{do}/").status_code for do in ("rotate", "revoke")] == [403, 403]
+    assert auth.find_caller(token).name == "scout"
 
 
 @pytest.mark.slow

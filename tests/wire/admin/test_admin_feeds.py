@@ -205,6 +205,38 @@ def test_the_same_feed_twice_is_told_at_its_publication_too(desk: Client) -> Non
     rows = {f"feeds-0-{name}": getattr(feed, name) for name in ("feed_type", "url", "query", "note", "id")}
     new = {f"feeds-1-{name}": getattr(feed, name) for name in ("feed_type", "url", "query")}
     counts = {"feeds-TOTAL_FORMS": 2, "feeds-INITIAL_FORMS": 1, "feeds-0-publication": feed.publication_id}
-    answer = save(desk, page, {"aliases": "[]", **rows, **new, **counts})
+    answer = save(desk, page, {"aliases": "", **rows, **new, **counts})
     assert answer.status_code == 200
     assert Feed.objects.filter(publication=feed.publication).count() == 1
+
+
+TRIAL = "/admin/sources/feed/trial/"
+
+
+@pytest.mark.slow
+def test_any_address_is_tried_by_the_rules_of_a_publication_and_nothing_is_stored(
+    desk: Client, feed: Feed, server: FeedServer
+) -> None:
+    server.route("/other", body=rss(rss_item(7, title="Quince ships")).encode())
+    before = everything()
+    answer = desk.post(TRIAL, {"url": server.url("/other"), "publication": feed.publication_id})
+    page = " ".join(re.sub("<[^>]*>", " ", answer.content.decode()).split())
+    assert "Quince ships" in page
+    assert "Nothing was written." in page
+    assert "open the publication" in page
+    assert everything() == before
+    gone = desk.post(TRIAL, {"url": server.url("/none"), "publication": feed.publication_id})
+    assert "Nothing was written." in gone.content.decode()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("url", ["", "no address", "/etc/passwd", "file:///etc/passwd", "https://ada:secret@example.com/feed"])
+def test_what_is_no_web_address_is_not_tried(desk: Client, feed: Feed, server: FeedServer, url: str) -> None:
+    asked = len(server.requests)
+    answer = desk.post(TRIAL, {"url": url, "publication": feed.publication_id})
+    assert answer.context["form"].errors.keys() == {"url"}
+    assert len(server.requests) == asked
+
+
+def test_who_may_not_try_a_feed_tries_no_address(onlooker: Client) -> None:
+    assert onlooker.get(TRIAL).status_code == 403

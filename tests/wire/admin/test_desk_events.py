@@ -165,3 +165,17 @@ def test_an_event_whose_reports_were_all_withdrawn_says_so(desk: Client) -> None
     Story.objects.update(status="withdrawn")
     assert "Readers see no report of this event" in words(desk.get(page_of(made)))
     assert Event.objects.count() == 1
+
+
+@pytest.mark.slow
+def test_a_search_for_an_event_with_one_report_leads_to_its_story(desk: Client, purchase: list[Entry]) -> None:
+    publish(lone := entry(title="Okapi sails"), entry(title="Tax on quince and okapi fur rises again"))
+    story = story_of(lone)
+    for text in (story.chatbotnews_id, "okapi sails"):
+        answer = desk.get("/admin/wire/event/", {"q": text}, follow=True)
+        assert answer.redirect_chain == [(f"/admin/wire/story/{story.pk}/change/", 302)], text
+        assert "This is what has one report." in words(answer)
+    assert desk.get("/admin/wire/event/", {"q": "Okapi"}, follow=True).redirect_chain == [("/admin/wire/story/?q=Okapi", 302)]
+    assert "matches the search" in words(desk.get("/admin/wire/event/", {"q": "nothing at all"}))
+    assert desk.get("/admin/wire/event/", {"q": event_of(purchase[0])}).status_code == 200
+    assert at_desk().get("/admin/wire/event/", {"q": "Marmot"}).status_code == 403

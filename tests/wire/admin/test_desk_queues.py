@@ -4,17 +4,21 @@ import datetime as dt
 
 import pytest
 from django.test import Client
+from django.utils import timezone
+from pytest_django import Settings
 
 from sources.models import Feed, FeedHealth
+from tests.claims import claim, load
 from tests.factories import entry, feed_of, publish, story_of
 from tests.wire.desk import at_desk, words
-from wire.admin.queues import QUEUES, Queue
+from wire.admin.queues import Queue, list_queues
+from wire.corpora.factchecks import queues
 from wire.ingest import corrections
-from wire.models import LexiconTerm, Story, StoryRevision
+from wire.models import Event, LexiconTerm, Story, StoryRevision
 from wire.text.vocabulary import Category
 
 pytestmark = pytest.mark.django_db
-BY_NAME = {queue.name: queue for queue in QUEUES}
+BY_NAME = {queue.name: queue for queue in list_queues()}
 
 
 @pytest.fixture
@@ -30,7 +34,7 @@ def shown(desk: Client, queue: Queue) -> str:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("queue", QUEUES, ids=lambda queue: queue.name)
+@pytest.mark.parametrize("queue", list_queues(), ids=lambda queue: queue.name)
 def test_an_empty_queue_says_in_a_sentence_that_all_is_done(desk: Client, queue: Queue) -> None:
     assert queue.count() == 0
     page = words(desk.get(queue.url))
@@ -39,7 +43,7 @@ def test_an_empty_queue_says_in_a_sentence_that_all_is_done(desk: Client, queue:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("queue", QUEUES, ids=lambda queue: queue.name)
+@pytest.mark.parametrize("queue", list_queues(), ids=lambda queue: queue.name)
 def test_every_page_of_the_desk_leads_to_every_queue(desk: Client, queue: Queue) -> None:
     for page in ("/admin/", "/admin/wire/story/"):
         assert f'href="{queue.url}"' in desk.get(page).content.decode(), page
@@ -99,5 +103,56 @@ def test_an_unknown_queue_is_the_whole_list(desk: Client) -> None:
 
 def test_whoever_has_no_role_is_shown_no_queue() -> None:
     page = words(at_desk().get("/admin/"))
-    for queue in QUEUES:
+    for queue in list_queues():
         assert queue.title not in page
+
+
+def test_a_headline_that_a_publication_has_twice_within_three_days_is_probably_a_twin() -> None:
+    publish(one := entry(title="Quince ships"), two := entry(title="Marmot sails"), three := entry(title="Gherkin rests"))
+    queue, stories = BY_NAME["twins"], [story_of(made) for made in (one, two, three)]
+    assert queue.count() == 0
+    StoryRevision.objects.filter(story__in=stories[:2]).update(headline="One: headline")
+    assert sorted(queue.keys()) == sorted(story.pk for story in stories[:2])
+    Story.objects.filter(pk=stories[0].pk).update(publication=feed_of("engadget").publication)
+    assert queue.count() == 0, "two publications may write the same"
+    Story.objects.filter(pk=stories[1].pk).update(publication=feed_of("engadget").publication)
+    Story.objects.filter(pk=stories[1].pk).update(published_at=stories[1].published_at - dt.timedelta(days=4))
+    assert queue.count() == 0, "long ago"
+
+
+def test_a_feed_that_answers_and_brings_nothing_new_is_silent(desk: Client) -> None:
+    now, queue = timezone.now(), BY_NAME["silent"]
+    known = {"tried_at": now, "succeeded_at": now, "usual_gap": dt.timedelta(hours=2)}
+    FeedHealth.objects.create(feed=feed_of("wired"), newest_item_at=now - dt.timedelta(hours=7), **known)
+    FeedHealth.objects.create(feed=feed_of("axios"), newest_item_at=now - dt.timedelta(hours=5), **known)
+    assert queue.keys() == [feed_of("wired").pk]
+    assert "Wired" in shown(desk, queue)
+    FeedHealth.objects.update(failures=1)
+    assert queue.count() == 0, "it is listed as failing"
+
+
+def test_an_event_that_was_linked_lately_waits_until_an_editor_settles_its_storyline(desk: Client) -> None:
+    publish(first := entry(title="Quince ships"), second := entry(title="Marmot sails"))
+    Event.objects.update(storyline=story_of(first).event_id)
+    queue = BY_NAME["grew"]
+    assert queue.count() == 0, "long ago"
+    Story.objects.update(published_at=timezone.now())
+    assert "Marmot sails" in shown(desk, queue), "although it has one report"
+    assert "Quince ships" not in shown(desk, queue)
+    Event.objects.filter(pk=story_of(second).event_id).update(storyline_pinned=True)
+    assert queue.count() == 0
+
+
+@pytest.mark.slow
+def test_fact_checks_have_queues_of_their_own(desk: Client, settings: Settings) -> None:
+    settings.FACTCHECKS_EMBEDDING = "none"
+    load(claim(1, "Mond", ratingLabelName="quatsch"))
+    queue = BY_NAME["unknown-ratings"]
+    assert "quatsch" in shown(desk, queue)
+    assert BY_NAME["no-vectors"].count() == 0, "without a model nothing is missing"
+    settings.FACTCHECKS_EMBEDDING = "hashed"
+    queues._list_without_vectors.cache_clear()
+    assert "Mond" in shown(desk, BY_NAME["no-vectors"])
+    desk.post("/admin/factchecks/ratingname/quatsch/change/", {"rating": "false"})
+    assert queue.count() == 0
+    queues._list_without_vectors.cache_clear()

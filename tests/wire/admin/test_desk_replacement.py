@@ -170,11 +170,10 @@ def save_aliases(desk: Client, aliases: str) -> Any:
 @pytest.mark.slow
 def test_an_alias_never_names_another_publication_so_that_no_look_alike_is_vouched_for(desk: Client) -> None:
     for aliases, said in {
-        '["Reuters", "OpenAI"]': "Reuters is read as Reuters.",
-        '["TC", "Тhe Verge"]': "Тhe Verge resembles The Verge.",
-        '["Rcuters"]': "Rcuters resembles Reuters: one would be taken for the other.",
-        '["W1red"]': "W1red resembles Wired",
-        **dict.fromkeys(("5", "[1]", "[null]", '["TC", " "]'), "Give a list of names"),
+        "Reuters\nOpenAI": "Reuters is read as Reuters.",
+        "TC\nТhe Verge": "Тhe Verge resembles The Verge.",
+        "Rcuters": "Rcuters resembles Reuters: one would be taken for the other.",
+        "W1red": "W1red resembles Wired",
     }.items():
         answer = save_aliases(desk, aliases)
         assert answer.status_code == 200
@@ -184,15 +183,15 @@ def test_an_alias_never_names_another_publication_so_that_no_look_alike_is_vouch
 
 
 @pytest.mark.slow
-def test_an_alias_that_no_page_or_dump_can_show_is_refused_and_shown_as_escapes(desk: Client, tmp_path: Path) -> None:
-    for alias in (r"\ud800", r"a\u0000b", r"\u202esretueR", r"T\u200bC", "x" * 121, "x" * 10_000):
-        answer = save_aliases(desk, f'["{alias}"]')
+def test_an_alias_that_no_page_or_dump_can_show_is_refused(desk: Client, tmp_path: Path) -> None:
+    for alias in ("a\x00b", "\u202esretueR", "T\u200bC", "x" * 121, "x" * 10_000):
+        answer = save_aliases(desk, alias)
         assert "is no name: it has at most 120 characters" in answer.content.decode(), alias
-        assert f"[&quot;{alias}&quot;]" in answer.content.decode()
+        assert f"{alias}</textarea>" in answer.content.decode(), "it is not typed again"
     call_command("dumpwire", str(tmp_path / "dump.jsonl"))
     assert Publication.objects.get(slug="techcrunch").aliases == []
 
 
 def test_an_alias_of_ones_own_may_be_added(desk: Client) -> None:
-    assert save_aliases(desk, '["Tech Crunch", "TCrunch"]').status_code == 302
+    assert save_aliases(desk, "Tech Crunch\r\n\r\n TCrunch ").status_code == 302
     assert Publication.objects.get(slug="techcrunch").aliases == ["Tech Crunch", "TCrunch"]

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from django.contrib.auth import authenticate
 from django.contrib.auth.models import User
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 
 from tests.wire.archives import MANAGE
 from tests.wire.installation import manage
@@ -47,6 +47,52 @@ def test_the_command_reads_the_password_and_says_whether_it_was_needed(
         call_command("firstaccount")
         assert capsys.readouterr().out == said
     assert authenticate(username="editor", password="a long password")
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("said", "why"), [("", "too short"), ("\n", "too short"), ("short\n", "too short"), ("1234567890123\n", "numeric")]
+)
+def test_an_empty_or_short_password_makes_no_account(monkeypatch: pytest.MonkeyPatch, said: str, why: str) -> None:
+    for command in (("firstaccount",), ("createeditor", "ada")):
+        monkeypatch.setattr("sys.stdin", io.StringIO(said))
+        with pytest.raises(CommandError, match=f"{why}.*No account was made"):
+            call_command(*command)
+    assert not User.objects.exists()
+
+
+@pytest.mark.django_db
+def test_a_password_from_a_pipe_has_no_end_of_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO("a long password\r\n"))
+    call_command("firstaccount")
+    assert authenticate(username="editor", password="a long password")
+
+
+@pytest.mark.django_db
+def test_an_editors_account_is_asked_for_its_password_twice(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
+    for answers, options, groups in (
+        (("a long password", "another password"), (), None),
+        (("a long password", "a long password"), (), ["editor"]),
+        (("a long password", "a long password"), ("--publisher",), ["editor", "publisher"]),
+    ):
+        given = iter(answers)
+        monkeypatch.setattr("getpass.getpass", lambda *_, given=given: next(given))
+        name = f"ada{len(options)}"
+        if groups is None:
+            with pytest.raises(CommandError, match=r"The two differ\. No account was made\."):
+                call_command("createeditor", name)
+            assert not User.objects.exists()
+            continue
+        call_command("createeditor", f" {name} ", *options)
+        assert f"{name} may log in at /admin/" in capsys.readouterr().out
+        assert sorted(User.objects.get(username=name).groups.values_list("name", flat=True)) == groups
+        assert authenticate(username=name, password="a long password")
+    for taken, says in (("ada0", "There is an account ada0 already."), ("a b", "Enter a valid username")):
+        with pytest.raises(CommandError, match=says):
+            call_command("createeditor", taken)
 
 
 class Served:

@@ -10,8 +10,9 @@ from django.test import Client
 
 from sources.models import Publication
 from tests.factories import entry, publish, published, story_of
-from tests.wire.desk import at_desk, person, save, story_form, words
+from tests.wire.desk import at_desk, person, run_at_once, save, story_form, words
 from wire import queries
+from wire.admin import commands
 from wire.ingest import corrections
 from wire.models import EditorTake, Snapshot, Story
 from wire.publishing.story_json import permalink
@@ -63,7 +64,9 @@ def test_a_correction_leaves_who_what_and_why(desk: Client) -> None:
     assert (told.headline, told.status, told.reason) == ("What it really said", "corrected", "It was garbled.")
     log = LogEntry.objects.get()
     assert (log.user.get_username(), log.object_repr) == ("editor", story.chatbotnews_id)
-    assert log.change_message == "Corrected headline; classified: It was garbled."
+    assert story.current is not None
+    was = f"Headline: “{story.current.headline}” → “What it really said”; Topics: “none” → “NVIDIA”"
+    assert log.change_message == f"Corrected headline; classified: It was garbled. ({was})"
 
 
 @pytest.mark.slow
@@ -85,7 +88,8 @@ def test_a_reason_is_kept_without_what_nobody_can_see(desk: Client) -> None:
     story = published()
     desk.post(page_of(story), story_form(story, headline="Other", reason="\u202epasted\x0bfrom <Word>\x01 &amp; on"))
     assert story.revisions.latest("revision").reason == "pasted from <Word> &amp; on"
-    assert history() == [(story.chatbotnews_id, "Corrected headline: pasted from <Word> &amp; on")]
+    ((shown, what),) = history()
+    assert (shown, what.partition(" (")[0]) == (story.chatbotnews_id, "Corrected headline: pasted from <Word> &amp; on")
 
 
 @pytest.mark.slow
@@ -237,3 +241,39 @@ def test_who_may_not_change_stories_can_neither_withdraw_nor_preview() -> None:
     assert 'name="_preview"' not in page
     assert client.post(f"/admin/wire/story/{story.pk}/withdraw/", {"reason": "No."}).status_code == 403
     assert Story.objects.get().status == "live"
+
+
+@pytest.mark.slow
+def test_a_reason_is_marked_as_needed_and_what_was_wrong_has_the_cursor(desk: Client) -> None:
+    story = published()
+    assert "Reason *" in words(desk.get(page_of(story)))
+    refused = desk.post(page_of(story), story_form(story, headline="Other"))
+    assert "Every change needs a reason; readers see it." in words(refused)
+    (focused,) = re.findall(r"<input[^>]* autofocus[^>]*>", refused.content.decode())
+    assert 'name="reason"' in focused
+    assert desk.post(page_of(story), story_form(story)).status_code == 302, "without a change there is nothing to give a reason for"
+
+
+@pytest.mark.slow
+def test_a_correction_says_what_was_published_and_stays_beside_what_was_before(desk: Client) -> None:
+    story = published()
+    assert story.current is not None
+    was = story.current.headline
+    assert "Nothing since it was first published." in words(desk.get(page_of(story)))
+    preview = words(desk.post(page_of(story), {**story_form(story, headline="Other"), "_preview": "1"}))
+    assert f"Before and after What Before After Headline {was} Other" in preview
+    saved = desk.post(page_of(story), story_form(story, headline="Other", reason="It was wrong."), follow=True)
+    assert f"Published: {story.wire_date:%-d %b %Y} (revision 2)." in words(saved)
+    assert f"Headline {was} Other It was wrong." in words(desk.get(page_of(story)))
+    corrections.withdraw(story.chatbotnews_id, reason="It never happened.")
+    assert "Status Corrected Withdrawn It never happened." in words(desk.get(page_of(story)))
+
+
+@pytest.mark.slow
+def test_twins_are_shown_before_they_are_merged(desk: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(commands, "run_process", run_at_once)
+    page = "/admin/wire/story/twins/"
+    assert "Show what would change" in words(desk.get(page))
+    assert "Nothing would be merged." in words(desk.post(page, follow=True))
+    assert "Do it and publish" not in words(desk.get(page))
+    assert at_desk().get(page).status_code == 403

@@ -2,6 +2,7 @@
 
 import datetime as dt
 import io
+import re
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,8 @@ from sources.models import Feed, FeedHealth, IngestLease, RawFetch
 from tests.factories import feed_of, second_feed, see, served_feed
 from tests.feedserver import FeedServer
 from tests.wire.archives import dump, everything, rss, rss_item, verifywire
+from tests.wire.desk import at_desk, run_at_once, words
+from wire.admin import commands
 from wire.ingest import article_pages, corrections, rebuild
 from wire.ingest.run import collect
 from wire.models import LexiconTerm, Story, StoryRevision, WireState
@@ -110,6 +113,27 @@ def test_a_changed_lexicon_gives_a_published_revision_that_says_why_and_asks_nob
     assert "verify" in verifywire()
     assert "Nothing would change." in command(yes=True)[0]
     assert (len(server.requests), list(FeedHealth.objects.values()), RawFetch.objects.count()) == (asked, health, 1)
+
+
+@pytest.mark.usefixtures("quince")
+def test_at_the_desk_exactly_what_was_shown_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(commands, "run_process", run_at_once)
+    desk, page = at_desk("editor"), "/admin/wire/lexiconterm/rebuild/"
+    before = latest().pk
+    shown = desk.post(page, {"since": str(yesterday())}, follow=True)
+    assert "1 would change:" in words(shown)
+    assert "Nothing was changed." in words(shown)
+    assert latest().pk == before
+    (confirmed,) = re.findall(r'name="confirmed" value="([^"]+)"', shown.content.decode())
+    refused = words(desk.post(page, {"confirmed": "15 Oct 2026 14:05 UTC"}, follow=True))
+    assert "Something else was shown last. Nothing was changed" in refused
+    done = words(desk.post(page, {"confirmed": confirmed, "since": "2020-01-01"}, follow=True))
+    assert "What was done" in done
+    assert "Done: 0 added, 1 changed, 1 snapshots published." in done
+    assert latest().category == "funding"
+    assert f"Started manage.py rebuild --since {yesterday()} --yes" in words(desk.get("/admin/admin/logentry/"))
+    again = words(desk.post(page, {"confirmed": confirmed}, follow=True))
+    assert "Something else was shown last. Nothing was changed" in again
 
 
 def test_what_was_refused_before_and_is_not_now_is_added(server: FeedServer, mixed: Feed) -> None:

@@ -1,6 +1,8 @@
 """Publisher content at the desk: consent and terms, sources and their health, articles, payments, and removing a publisher."""
 
+import re
 from collections.abc import Callable
+from decimal import Decimal
 from typing import Any, Final
 
 from django import forms
@@ -14,10 +16,12 @@ from django.urls import URLPattern, path, reverse
 from django.utils import timezone
 from django.utils.html import format_html
 from django.views.decorators.http import require_POST
-from unfold.widgets import UnfoldAdminTextInputWidget
+from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
 from wire.admin.base import (
+    Form,
     FreshForm,
+    LinesField,
     MaskedAddressAdmin,
     ModelAdmin,
     ReadOnly,
@@ -30,12 +34,15 @@ from wire.admin.base import (
     moment,
     never,
     remember,
+    text_field,
 )
 from wire.corpora.articles import indexer, store
 from wire.corpora.articles.models import OWN, Article, ArticleRevision, LicenceKind, Payment, Publisher, Source
-from wire.corpora.common.forms import LinesField, link_public
+from wire.corpora.articles.x402 import CURRENCIES, MAX_TEXT, InvalidPrice, build_price, describe_price
+from wire.corpora.common.forms import link_public
 from wire.text.plain_text import REASON, plain_line
 
+ACCOUNT: Final = re.compile(r"0x[0-9a-fA-F]{40}")
 SHOWN: Final = 100  # articles of a test; all are counted
 TEST_BUTTON: Final = '<span class="desk"><button form="test-source" type="submit" class="plain">Test this source</button> {}</span>'
 LINK: Final = '<a href="{0}" rel="noopener noreferrer">{0}</a>'
@@ -51,6 +58,30 @@ STATES: Final = {
 class PublisherForm(FreshForm[Publisher]):
     domains = LinesField(help_text="Host names of its own, one a line; their subdomains are included. Nothing else is fetched.")
     left_out = LinesField(required=False, help_text="Beginnings of paths that are not indexed, one a line, such as /private/.")
+    price = forms.DecimalField(
+        required=False,
+        min_value=0,
+        max_digits=20,
+        widget=UnfoldAdminTextInputWidget,
+        help_text="What one article costs, such as 0.01; empty if nothing. Searches and lists stay free.",
+    )
+    currency = forms.ChoiceField(required=False, widget=UnfoldAdminSelectWidget)
+    pay_to = text_field(required=False, max_length=MAX_TEXT, help_text="The publisher's own account, to which readers pay: 0x…")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        price = self.instance.price
+        if "currency" not in self.fields:  # for whoever only looks
+            return
+        self._terms = dict(CURRENCIES)
+        if price:
+            same = (name for name, one in CURRENCIES.items() if all(price[key] == one[key] for key in ("network", "asset")))
+            name = next(same, f"{price['extra'].get('name', price['asset'])} on {price['network']}")
+            self._terms[name] = price
+            amount = Decimal(price["amount"]).scaleb(-price["extra"].get("decimals", 0)).normalize()
+            self.initial.update(currency=name, pay_to=price["payTo"])
+        self.initial["price"] = f"{amount:f}" if price else None
+        self.fields["currency"].choices = [("", "choose"), *((name, name) for name in self._terms)]  # type: ignore[attr-defined]
 
     def clean_slug(self) -> str:
         return str(self.cleaned_data["slug"]).lower()
@@ -62,6 +93,7 @@ class PublisherForm(FreshForm[Publisher]):
             data["domains"] = list(dict.fromkeys(domain.lower() for domain in data["domains"]))
         if not str(data.get("homepage") or "https://").startswith(("https://", "http://")):
             self.add_error("homepage", "Give a web address: https://…")
+        self._clean_price(data)
         kind, licence = data.get("licence_kind"), str(data.get("licence") or "")
         if kind != LicenceKind.NONE and not licence:
             self.add_error("licence", "Name the licence, or write the terms.")
@@ -69,8 +101,26 @@ class PublisherForm(FreshForm[Publisher]):
             self.add_error("licence", "Give the address of the RSL terms: https://…")
         return data
 
+    def _clean_price(self, data: dict[str, Any]) -> None:
+        amount, currency, pay_to = data.get("price"), str(data.get("currency", "")), str(data.get("pay_to", ""))
+        data["price"] = {}
+        if not amount:
+            return
+        if not currency:
+            self.add_error("currency", "Choose the currency of the price.")
+        if not pay_to:
+            self.add_error("pay_to", "Name the account that is paid.")
+        elif currency in CURRENCIES and not ACCOUNT.fullmatch(pay_to):
+            self.add_error("pay_to", "An account there is 0x and 40 digits or letters from a to f.")
+        if not {"price", "currency", "pay_to"} & self.errors.keys():
+            try:
+                data["price"] = build_price(amount, pay_to, self._terms[currency])
+            except InvalidPrice as error:
+                self.add_error("price", str(error))
+
     def read_stored(self) -> object:
-        columns = [field for field in self.fields if field != "seen"]  # without those that indexing writes
+        own = {"seen", "currency", "pay_to"}
+        columns = [field for field in self.fields if field not in own]  # without those that indexing writes
         rows = Publisher.objects.filter(pk=self.instance.pk).values_list(*columns, "removed_at")
         return list(rows), list(Source.objects.filter(publisher=self.instance).order_by("pk").values_list("pk", "kind", "url"))
 
@@ -101,7 +151,7 @@ class SourceInline(MaskedAddressAdmin, TabularInline[Source, Publisher]):
     state = column("State", _link_test)
 
 
-class RemoveForm(forms.Form):
+class RemoveForm(Form):
     reason = forms.CharField(
         max_length=REASON,
         widget=UnfoldAdminTextInputWidget,
@@ -144,6 +194,7 @@ class PublisherAdmin(ModelAdmin[Publisher]):
     has_delete_permission = never
     articles = column("Articles", _list_states)
     its_domains = column("Domains", lambda publisher: ", ".join(publisher.domains))
+    its_price = column("Price", lambda publisher: describe_price(publisher.price) or "none")
     its_left_out = column("Left out", lambda publisher: ", ".join(publisher.left_out) or "nothing")
     last_indexed = column("Last indexed", lambda publisher: moment(publisher.indexed_at) if publisher.indexed_at else "never")
     health = column("Sources", lambda row: lines("{}", [(describe_state(source),) for source in row.sources.all()]) or "none")
@@ -157,16 +208,17 @@ class PublisherAdmin(ModelAdmin[Publisher]):
     def get_fieldsets(self, request: HttpRequest, obj: Publisher | None = None) -> Any:
         is_form = obj is None or self.has_change_permission(request, obj)
         domains, left_out, seen = ("domains", "left_out", ("seen",)) if is_form else ("its_domains", "its_left_out", ())
+        price = ("price", "currency", "pay_to") if is_form else ("its_price",)
         return (
             ("Who", {"fields": ("name", "slug", "homepage", domains)}),
             ("Consent", {"fields": ("consent_note", "consented_on")}),
-            ("What agents get", {"fields": ("full_text", "excerpt_length", left_out, "per_minute", "price")}),
+            ("What agents get", {"fields": ("full_text", "excerpt_length", left_out, "per_minute", *price)}),
             ("Terms", {"fields": ("licence_kind", "licence", "may_answer", "may_train", *seen)}),
             *((("How it fares", {"fields": ("articles", "last_indexed")}),) if obj else ()),
         )
 
     def get_readonly_fields(self, request: HttpRequest, obj: Publisher | None = None) -> tuple[str, ...]:  # noqa: ARG002
-        return ("slug", "its_domains", "its_left_out", "articles", "last_indexed") if obj else ()
+        return ("slug", "its_domains", "its_left_out", "its_price", "articles", "last_indexed") if obj else ()
 
     def get_prepopulated_fields(self, request: HttpRequest, obj: Publisher | None = None) -> Any:
         return {} if obj else super().get_prepopulated_fields(request, obj)

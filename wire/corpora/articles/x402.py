@@ -38,6 +38,21 @@ _ADDRESS: Final = re.compile(r"0x[0-9a-f]{1,40}")
 _SIGNATURE: Final = 64  # bytes of a signature in a Solana transaction
 
 
+# The stablecoins that the desk offers, by network and asset; `name` and `version` are what their payers sign (EIP-712).
+CURRENCIES: Final[Mapping[str, Price]] = {
+    "USDC on Base": {
+        "network": "eip155:8453",
+        "asset": "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913",
+        "extra": {"name": "USD Coin", "version": "2", "decimals": 6},
+    },
+    "USDC on Base Sepolia, for tests": {
+        "network": "eip155:84532",
+        "asset": "0x036CbD53842c5426634e7929541eC2318f3dCF7e",
+        "extra": {"name": "USDC", "version": "2", "decimals": 6},
+    },
+}
+
+
 class InvalidPrice(ValueError):
     pass
 
@@ -63,6 +78,15 @@ def parse_price(raw: Any) -> dict[str, Any]:
     if not isinstance(extra, dict):
         raise InvalidPrice("“extra” is an object.")
     return {name: raw[name] for name in _TEXTS} | {"maxTimeoutSeconds": seconds, "extra": extra}
+
+
+def build_price(amount: Decimal, pay_to: str, terms: Price) -> dict[str, Any]:
+    """Return the price of so much of a currency: `terms` are one of CURRENCIES, or an earlier price. Raises: InvalidPrice."""
+    decimals = terms["extra"].get("decimals", 0)
+    units = amount.scaleb(decimals)
+    if units != units.to_integral_value():
+        raise InvalidPrice(f"The smallest amount of this currency is {Decimal(1).scaleb(-decimals):f}.")
+    return parse_price({"scheme": "exact", **terms, "amount": f"{units:.0f}", "payTo": pay_to})
 
 
 def describe_price(price: Price) -> str:

@@ -1,35 +1,39 @@
 """Fact-checks at the desk: withdrawing and superseding, what labels mean, loads, links with stories, and keys."""
 
+import shutil
 import tempfile
 from pathlib import Path
 from typing import Any, Final
 
 from django import forms
+from django.conf import settings
 from django.contrib import admin, messages
 from django.contrib.admin.models import ADDITION
+from django.core.exceptions import PermissionDenied
 from django.db.models import Count, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.shortcuts import render
+from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html_join
 from unfold.widgets import UnfoldAdminFileFieldWidget, UnfoldAdminSelectWidget
 
-from wire.admin.base import ModelAdmin, ReadOnly, action, column, count, marks, moment, never, remember
+from config.errors import WireError
+from wire.admin import commands
+from wire.admin.base import Form, KeyedAdmin, ModelAdmin, ModelForm, ReadOnly, action, column, count, marks, moment, never, remember
+from wire.admin.queues import QueuedAdmin, QueueFilter
 from wire.corpora.common.forms import link_public
 from wire.corpora.factchecks import api_keys, file_formats, load_jobs, store
-from wire.corpora.factchecks.file_formats import Unreadable
 from wire.corpora.factchecks.languages import CODES
 from wire.corpora.factchecks.models import ApiKey, Claim, LoadJob, RatingName, StoryLink
 from wire.corpora.factchecks.serializers import permalink
 from wire.text.plain_text import REASON, plain_line
 
 MAX_UPLOAD: Final = 10_485_760  # bytes, also of what a packed file holds
-UPLOAD_SECONDS: Final = 0.6  # of CPU, after which an upload ends with what it has stored; the same file goes on from there
 
 
-class RetractForm(forms.ModelForm[Claim]):
+class RetractForm(ModelForm[Claim]):
     class Meta:
         model = Claim
         fields = ("withdrawn_reason", "superseded_by")
@@ -50,12 +54,12 @@ class RetractForm(forms.ModelForm[Claim]):
 
 
 @admin.register(Claim)
-class ClaimAdmin(ModelAdmin[Claim]):
+class ClaimAdmin(QueuedAdmin[Claim]):
     """A claim as its fact-checker published it. Only loads change it; here it is withdrawn or superseded, and given back."""
 
     form = RetractForm
     list_display = ("title", "id_shown", "rating_label", "language", "status", "mark", "published_at", "public")
-    list_filter = ("status", "internal", "language", "rating_label")
+    list_filter = (QueueFilter, "status", "internal", "language", "rating_label")
     search_fields = ("synopsis", "short_id", "external_id")
     readonly_fields = (
         *("external_id", "short_id", "process_id", "status", "internal", "synopsis", "rating_label", "rating_summary"),
@@ -90,11 +94,11 @@ class ClaimAdmin(ModelAdmin[Claim]):
 
 
 @admin.register(RatingName)
-class RatingNameAdmin(ModelAdmin[RatingName]):
+class RatingNameAdmin(QueuedAdmin[RatingName]):
     """The meaning of fact-checkers' labels on the common scale. New ones come with loads, as unknown where no rule knows them."""
 
     list_display = ("label", "rating", "claims", "is_edited")
-    list_filter = ("rating", "is_edited")
+    list_filter = (QueueFilter, "rating", "is_edited")
     search_fields = ("label",)
     fields = ("label", "rating")
     readonly_fields = ("label",)
@@ -116,7 +120,7 @@ class RatingNameAdmin(ModelAdmin[RatingName]):
         store.announce()
 
 
-class UploadForm(forms.Form):
+class UploadForm(Form):
     file = forms.FileField(
         widget=UnfoldAdminFileFieldWidget,
         help_text="A dump, ClaimReview, CSV, TSV or feed, as of loadfactchecks; .gz of these; at most 10 MB, also unpacked.",
@@ -137,14 +141,44 @@ class UploadForm(forms.Form):
 
 @admin.register(LoadJob)
 class LoadJobAdmin(ReadOnly):
-    """Loads of claims, the newest first; a running one may be cancelled, a file uploaded."""
+    """Loads of claims, the newest first. A file that is uploaded is loaded by a process of its own, which the job's page shows."""
 
-    list_display = ("source", "status", "total", "processed", "created", "updated", "skipped", "errors", "start")
+    list_display = ("source", "status", "processed", "created", "updated", "skipped", "errors", "start")
     list_filter = ("status",)
-    exclude = ("fingerprint", "cancel_requested")
     actions = ("cancel",)
     actions_list = ("upload",)
+    empty = "Nothing was loaded yet. “Upload claims” above takes a file of fact-checks."
     start = column("Started", lambda job: moment(job.created_at))
+
+    def change_view(self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None) -> HttpResponse:  # noqa: ARG002
+        """Show how far a job is and what was refused, or cancel it or let it go on (POST)."""
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        job = get_object_or_404(LoadJob, pk=object_id if object_id.isdecimal() and len(object_id) < 19 else 0)
+        file, log = _find_upload(job), commands.read_log(f"load-{job.pk}")
+        is_open = job.status in (LoadJob.Status.PENDING, LoadJob.Status.RUNNING)
+        is_silent = timezone.now() - (job.beat_at or job.created_at) > load_jobs.SILENT
+        has_stopped = is_open and not log.is_running and (is_silent or file is not None)
+        if request.method == "POST":
+            if not self.has_upload_permission(request):
+                raise PermissionDenied
+            if "cancel" in request.POST and load_jobs.cancel(job, is_dead=has_stopped):
+                remember(request, [job], "Cancelled.")
+                self.message_user(request, "It ends after the batch at hand. What was stored stays.")
+            elif "resume" in request.POST and file is not None:
+                self._start(request, job, file)
+            return HttpResponseRedirect(request.path)
+        context = {
+            **self.admin_site.each_context(request),
+            **{"title": f"Load of {job.source}", "opts": self.opts, "job": job, "log": log},
+            "is_running": is_open and not has_stopped,
+            "has_stopped": has_stopped,
+            "may_resume": file is not None and (has_stopped or job.status == LoadJob.Status.FAILED),
+            "may_change": self.has_upload_permission(request),
+            "percent": 100 * job.processed // job.total if job.total else None,
+            "shown": load_jobs.MOST_MESSAGES,
+        }
+        return render(request, "admin/load_job.html", context)
 
     @admin.action(description="Cancel after the batch at hand", permissions=["upload"])
     def cancel(self, request: HttpRequest, queryset: QuerySet[LoadJob]) -> None:
@@ -158,33 +192,52 @@ class LoadJobAdmin(ReadOnly):
     @action(description="Upload claims", icon="upload", permissions=["upload"], url_path="upload")
     def upload(self, request: HttpRequest) -> HttpResponse:
         form = UploadForm(request.POST or None, request.FILES or None)
-        if request.method == "POST" and form.is_valid() and self._load(request, form):
-            return HttpResponseRedirect(reverse("admin:factchecks_loadjob_changelist"))
+        if request.method == "POST" and form.is_valid():
+            job, file = _store_upload(form.cleaned_data["file"], form.cleaned_data["language"])
+            self._start(request, job, file)
+            return HttpResponseRedirect(reverse("admin:factchecks_loadjob_change", args=[job.pk]))
         context = {**self.admin_site.each_context(request), "title": "Upload claims", "opts": self.opts, "form": form}
         return render(request, "admin/factcheck_upload.html", context, status=400 if form.errors else 200)
 
-    def _load(self, request: HttpRequest, form: UploadForm) -> bool:
-        """Store what can be, and return whether that is all. The form says what was refused."""
-        uploaded = form.cleaned_data["file"]
-        with tempfile.TemporaryDirectory() as directory:
-            file = Path(directory) / Path(str(uploaded.name)).name
-            file.write_bytes(uploaded.read())
-            try:
-                job = load_jobs.job_for(file, form.cleaned_data["language"])
-                before = job.processed
-                load_jobs.load(job, file, seconds=UPLOAD_SECONDS, most_bytes=MAX_UPLOAD)
-            except Unreadable as error:
-                form.add_error(None, f"{error}. What was loaded before stays.")
-                return False
-        remember(request, [job], f"Uploaded {file.name}.", ADDITION)
-        stored = f"{count(job.created, 'claim is', 'claims are')} new, {job.updated:,} changed, {job.skipped:,} unchanged"
-        self.message_user(request, f"{stored}, {job.errors:,} refused.", messages.WARNING if job.errors else messages.SUCCESS)
-        if job.status == LoadJob.Status.PENDING:
-            done = f"Entries {before + 1:,} to {job.processed:,} are done. Upload the same file again to go on behind them, or run "
-            self.message_user(request, f"{done}manage.py loadfactchecks with it.", messages.WARNING)
-        if job.errors:
-            form.add_error(None, [*job.messages, f"{job.errors:,} entries were refused; the others are stored."])
-        return not job.errors
+    def _start(self, request: HttpRequest, job: LoadJob, file: Path) -> None:
+        arguments = [str(file), "--no-vectors", f"--most-bytes={MAX_UPLOAD}"]
+        arguments += ["--language", job.language] if job.language else []
+        try:
+            commands.start(f"load-{job.pk}", "loadfactchecks", *arguments, user=request.user.get_username())
+        except WireError as error:
+            self.message_user(request, f"This file is being loaded already. {error.hint}", messages.WARNING)
+        else:
+            remember(request, [job], f"Uploaded {file.name}.", ADDITION)
+
+
+def _uploads() -> Path:
+    return Path(settings.WIRE_DATA_DIR) / "desk" / "uploads"
+
+
+def _find_upload(job: LoadJob) -> Path | None:
+    """Return the file that was uploaded for a job; None once it was loaded, or where it came from a terminal."""
+    return next(iter((_uploads() / job.fingerprint).glob("*")), None)
+
+
+def _store_upload(uploaded: Any, language: str) -> tuple[LoadJob, Path]:
+    """Store a file until its job is over; those of jobs that are over go."""
+    unfinished = LoadJob.objects.exclude(status__in=(LoadJob.Status.DONE, LoadJob.Status.CANCELED))
+    wanted = set(unfinished.values_list("fingerprint", flat=True))
+    for folder in _uploads().glob("*"):
+        if folder.name not in wanted:
+            shutil.rmtree(folder, ignore_errors=True)
+    _uploads().mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=_uploads()) as directory:
+        file = Path(directory) / Path(str(uploaded.name)).name
+        with file.open("wb") as stored:
+            for chunk in uploaded.chunks():
+                stored.write(chunk)
+        job = load_jobs.job_for(file, language)
+        folder = _uploads() / job.fingerprint
+        folder.mkdir(exist_ok=True)
+        # An upload that goes on under another name has the same bytes.
+        known = _find_upload(job) or file.rename(folder / file.name)
+    return job, known
 
 
 @admin.register(StoryLink)
@@ -212,7 +265,7 @@ class StoryLinkAdmin(ModelAdmin[StoryLink]):
 
 
 @admin.register(ApiKey)
-class ApiKeyAdmin(ModelAdmin[ApiKey]):
+class ApiKeyAdmin(KeyedAdmin[ApiKey]):
     """Keys that were handed out. From the first one on everybody needs one: to revoke the last closes fact-checks."""
 
     list_display = ("name", "created_at", "revoked_at")
@@ -224,9 +277,8 @@ class ApiKeyAdmin(ModelAdmin[ApiKey]):
         return obj is None and super().has_change_permission(request, obj)
 
     def save_model(self, request: HttpRequest, obj: ApiKey, form: Any, change: bool) -> None:  # noqa: ARG002
-        token = api_keys.hand_out(obj.name)
+        obj.issued = api_keys.hand_out(obj.name)  # type: ignore[attr-defined]
         obj.pk = ApiKey.objects.latest("pk").pk
-        self.message_user(request, f"The key, shown this once: {token}", messages.WARNING)
 
     @admin.action(description="Revoke selected keys", permissions=["change"])
     def revoke(self, request: HttpRequest, queryset: QuerySet[ApiKey]) -> None:

@@ -9,6 +9,7 @@ import logging
 import time
 from collections.abc import Callable, Sequence
 from functools import lru_cache
+from importlib.util import find_spec
 from typing import Any, Final
 
 import numpy as np
@@ -20,7 +21,7 @@ from django.db.models import Exists, F, OuterRef
 from config.errors import UpstreamFailed
 from wire.corpora.factchecks.languages import stem
 from wire.corpora.factchecks.models import Claim, ClaimQuerySet, ClaimVector, FactcheckState
-from wire.search.vectors import HALF, Embedder, Vectors
+from wire.search.vectors import HALF, PACKAGE, Embedder, Vectors
 from wire.search.vectors import embedder as packaged
 from wire.text.tokens import words
 
@@ -109,6 +110,12 @@ def get_model() -> Embedder | None:
     if settings.FACTCHECKS_EMBEDDING == "hashed":
         return Hashed()
     return packaged() if settings.FACTCHECKS_EMBEDDING == "package" else None
+
+
+def is_configured() -> bool:
+    """Return whether `get_model` has one, without loading it."""
+    is_packaged = settings.FACTCHECKS_EMBEDDING == "package" and settings.WIRE_VECTORS and find_spec(PACKAGE) is not None
+    return bool(settings.FACTCHECKS_EMBEDDING_URL) or settings.FACTCHECKS_EMBEDDING == "hashed" or is_packaged
 
 
 def find_model(name: str) -> Embedder | None:

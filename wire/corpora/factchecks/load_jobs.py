@@ -17,9 +17,8 @@ from wire.corpora.factchecks.claim_parsers import ClaimDraft
 from wire.corpora.factchecks.file_formats import Entry, Unreadable
 from wire.corpora.factchecks.models import LoadJob
 
-MOST_MESSAGES: Final = 20  # errors of a job that are kept in its row
+MOST_MESSAGES: Final = 200  # errors of a job that are kept in its row
 MOST_CHARACTERS: Final = 5_000_000  # of the texts of one batch
-MOST_AT_ONCE: Final = 30_000  # the same where seconds are counted
 ANNOUNCED: Final = 5.0  # seconds after which readers see what was loaded so far
 SILENT: Final = dt.timedelta(minutes=10)  # after which a job that is marked as running counts as killed
 
@@ -38,26 +37,16 @@ def job_for(file: Path, language: str) -> LoadJob:
 
 
 def load(
-    job: LoadJob,
-    file: Path,
-    progress: Callable[[LoadJob], None] = lambda _job: None,
-    *,
-    seconds: float | None = None,
-    most_bytes: int | None = None,
+    job: LoadJob, file: Path, progress: Callable[[LoadJob], None] = lambda _job: None, *, most_bytes: int | None = None
 ) -> None:
-    """Store every claim behind those that the job has done, for at most so many seconds of CPU: then the job waits for the next
-    load of the same file. Raises: Unreadable, while another process loads the file, or after noting it in the job.
+    """Store every claim behind those that the job has done. `most_bytes` bounds what a packed file holds.
+    Raises: Unreadable, while another process loads the file, or after noting it in the job.
     """
-    announced, begun = time.monotonic(), None
-    most_characters = MOST_CHARACTERS if seconds is None else MOST_AT_ONCE
+    announced = time.monotonic()
     with lock(file):
         try:
             entries = islice(file_formats.read_entries(file, job.language, most_bytes), job.processed, None)
-            for batch in _batches(entries, most_characters):
-                if begun is None:
-                    begun = time.thread_time()  # what was done by earlier loads is read again, and does not count
-                elif seconds is not None and time.thread_time() - begun > seconds:
-                    return _end(job, LoadJob.Status.PENDING)
+            for batch in _batches(entries):
                 with transaction.atomic():
                     _store_batch(job, batch)
                     if time.monotonic() - announced > ANNOUNCED:
@@ -101,25 +90,26 @@ def _store_batch(job: LoadJob, batch: Sequence[Entry]) -> None:
 
 
 def _end(job: LoadJob, status: LoadJob.Status) -> None:
-    job.status, job.finished_at = status, None if status == LoadJob.Status.PENDING else timezone.now()
+    job.status, job.finished_at = status, timezone.now()
     job.save(update_fields=["status", "finished_at", "messages", "total"])
     store.announce()
 
 
-def cancel(job: LoadJob) -> bool:
-    """Ask a job to end after the batch at hand; False for one that is over."""
-    running = LoadJob.objects.filter(pk=job.pk, status__in=(LoadJob.Status.PENDING, LoadJob.Status.RUNNING))
-    return bool(running.update(cancel_requested=True))
+def cancel(job: LoadJob, *, is_dead: bool = False) -> bool:
+    """Ask a job to end after the batch at hand, or end one whose process is gone; False for one that is over."""
+    unfinished = LoadJob.objects.filter(pk=job.pk, status__in=(LoadJob.Status.PENDING, LoadJob.Status.RUNNING))
+    now = {"status": LoadJob.Status.CANCELED, "finished_at": timezone.now()} if is_dead else {}
+    return bool(unfinished.update(cancel_requested=True, **now))
 
 
-def _batches(entries: Iterator[Entry], most_characters: int) -> Iterator[list[Entry]]:
+def _batches(entries: Iterator[Entry]) -> Iterator[list[Entry]]:
     """Yield up to BATCH entries at a time, fewer where they are long. What was read before a file breaks off is a batch, too."""
     batch, size, broken = list[Entry](), 0, None
     try:
         for entry in entries:
             batch.append(entry)
             size += entry.size if isinstance(entry, ClaimDraft) else 0
-            if len(batch) >= store.BATCH or size > most_characters:
+            if len(batch) >= store.BATCH or size > MOST_CHARACTERS:
                 yield batch
                 batch, size = [], 0
     except Unreadable as error:

@@ -15,6 +15,12 @@ def link_stories(*, stop: Any, **output: Any) -> None:
     call_command("linkfactchecks", f"--seconds={LINK_SECONDS}", **output)
 
 
+def list_queues() -> Any:
+    from wire.corpora.factchecks.queues import QUEUES  # of the desk, which few processes need
+
+    return QUEUES
+
+
 PLUGIN = Plugin(
     label="factchecks",
     title="Fact-checks",
@@ -40,6 +46,7 @@ PLUGIN = Plugin(
         MenuItem(title="Loads", icon="upload_file", model="factchecks.loadjob"),
         MenuItem(title="Keys", icon="vpn_key", model="factchecks.apikey"),
     ],
+    list_queues=list_queues,
     edit_permissions=["change_claim", "change_ratingname", "change_loadjob", "add_storylink", "change_storylink"],
     publish_permissions=["add_apikey", "change_apikey"],
     checks={"fact-checks": health.examine},

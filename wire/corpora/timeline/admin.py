@@ -10,22 +10,24 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404, render
 from django.urls import URLPattern, path, reverse
+from django.utils.html import format_html
 from unfold.widgets import UnfoldAdminTextInputWidget
 
 from config.errors import WireError
-from wire.admin.base import ModelAdmin, ReadOnly, column, count, marks, moment, never, remember
+from wire.admin.base import Form, ModelAdmin, ReadOnly, column, count, marks, moment, never, remember
 from wire.corpora.common.forms import link_public
 from wire.corpora.timeline import releases, store
 from wire.corpora.timeline.corpus_directory import Problem, RefusedCorpus
-from wire.corpora.timeline.forms import PREFIX, CorpusForm, form_of
+from wire.corpora.timeline.forms import PARTS, PREFIX, CorpusForm, form_of
 from wire.corpora.timeline.models import MODELS, Corpus, CorpusRelease, MotifEdge, Report, TimelineEvent
 from wire.models import WireState
 from wire.text.plain_text import REASON, plain_line
 
+_LANGUAGE: Final = ("say", "avoid", "rules", "search_words")
 SHOWN: Final = 200  # differences that a page lists; all are counted
 
 
-class ReleaseForm(forms.Form):
+class ReleaseForm(Form):
     note = forms.CharField(max_length=REASON, widget=UnfoldAdminTextInputWidget, help_text="One sentence, shown with the release.")
 
     def clean_note(self) -> str:
@@ -37,14 +39,29 @@ class CorpusAdmin(ModelAdmin[Corpus]):
     """A corpus: what it says of itself, and its release."""
 
     form = CorpusForm
-    fields = ("corpus_json", "seen")
+    empty = "There is no corpus yet. Add one here, or load a directory: manage.py timeline load DIR."
     list_display = ("name", "slug", "release", "waiting", "public")
     search_fields = ("name", "slug")
     change_form_template = "admin/timeline_corpus.html"
     has_delete_permission = never
 
-    def get_fields(self, request: HttpRequest, obj: Corpus | None = None) -> Any:
-        return self.fields if obj is None or self.has_change_permission(request, obj) else ("slug", "name", "written")
+    def get_fieldsets(self, request: HttpRequest, obj: Corpus | None = None) -> Any:
+        if obj and not self.has_change_permission(request, obj):
+            return [(None, {"fields": ("slug", "name", "its_words")})]
+        sections: dict[str, list[str]] = {"What it is": []}
+        for name, (keys, _) in PARTS.items():
+            title = keys[0].capitalize() if len(keys) > 1 else "Language" if name in _LANGUAGE else "What it is"
+            sections.setdefault(title, []).append(name)
+        sections["What it is"].append("seen")
+        return [(title, {"fields": names}) for title, names in sections.items()]
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Corpus | None = None) -> Any:
+        return ("its_words",) if obj and not self.has_change_permission(request, obj) else ()
+
+    def get_form(self, request: HttpRequest, obj: Corpus | None = None, change: bool = False, **kwargs: Any) -> Any:
+        if obj and not self.has_change_permission(request, obj):
+            return super().get_form(request, obj, change, **kwargs)
+        return CorpusForm
 
     def get_urls(self) -> list[URLPattern]:
         view = self.admin_site.admin_view(self.release)
@@ -53,6 +70,7 @@ class CorpusAdmin(ModelAdmin[Corpus]):
     def view_on_site(self, corpus: Corpus) -> str:
         return reverse("timeline", args=[corpus.slug])
 
+    its_words = column("corpus.json", lambda corpus: format_html('<pre class="output">{}</pre>', corpus.written))
     waiting = column("Not released yet", lambda corpus: _mark_changes(corpus))
     public = column("Public page", lambda corpus: link_public(reverse("timeline", args=[corpus.slug]), corpus))
 

@@ -1,32 +1,35 @@
 """Forms of rows, made from the types that say what a row may hold: one form a table, checked by the same rules as a file."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import orjson
 from django import forms
-from unfold.widgets import UnfoldAdminTextareaWidget, UnfoldAdminTextInputWidget, UnfoldBooleanWidget
+from pydantic import ValidationError
+from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextareaWidget, UnfoldAdminTextInputWidget, UnfoldBooleanWidget
 
-from wire.admin.base import FreshForm
-from wire.corpora.common.forms import JsonField, LinesField
+from wire.admin.base import FreshForm, LinesField
+from wire.corpora.common.forms import RecordsField
 from wire.corpora.timeline import validation
-from wire.corpora.timeline.corpus_config import CorpusFile, parse_corpus
+from wire.corpora.timeline.corpus_config import KINDS, CorpusFile, parse_corpus
 from wire.corpora.timeline.models import MODELS, Corpus
 from wire.corpora.timeline.row_schemas import ROWS
 from wire.models import WireState
 
 PREFIX: Final = "row_"  # of fields, so that none has the name of a column
-_LONG: Final = ("summary", "frame", "definition", "notes", "policy", "caution", "variant")
+_LONG: Final = ("about", "never_claims", "licence", "summary", "frame", "definition", "notes", "policy", "caution", "variant")
 
 
-def build_field(name: str, schema: dict[str, Any], required: bool) -> forms.Field:
-    """Return the field for a value of a row, by its JSON Schema."""
+def build_field(name: str, schema: dict[str, Any], required: bool, definitions: Mapping[str, Any]) -> forms.Field:
+    """Return the field for a value of a row, by its JSON Schema; `definitions` has the types that it names."""
     label = name.replace("_", " ").capitalize()
     match next(one for one in schema.get("anyOf", [schema]) if one.get("type") != "null"):
         case {"type": "array", "items": {"type": "string"}}:
             return LinesField(label=label, required=False, help_text="One a line.")
-        case {"type": "array"} | {"$ref": _}:
-            return JsonField(label=label, required=required, help_text="As JSON.")
+        case {"type": "array", "items": {"$ref": record}}:
+            return RecordsField(definitions[record.rpartition("/")[2]], definitions, label=label, required=required)
+        case {"$ref": record}:
+            return RecordsField(definitions[record.rpartition("/")[2]], definitions, is_one=True, label=label, required=required)
         case {"type": "boolean"}:
             return forms.BooleanField(label=label, required=False, widget=UnfoldBooleanWidget)
         case {"type": "integer"}:
@@ -35,7 +38,9 @@ def build_field(name: str, schema: dict[str, Any], required: bool) -> forms.Fiel
             return forms.FloatField(label=label, required=False, widget=UnfoldAdminTextInputWidget)
         case {"enum": words}:
             choices = [("", "not judged" if name == "stance" else "choose"), *((word, word) for word in words)]
-            return forms.ChoiceField(label=label, required=required and name != "stance", choices=choices)
+            return forms.ChoiceField(
+                label=label, required=required and name != "stance", choices=choices, widget=UnfoldAdminSelectWidget
+            )
     is_long = any(part in name for part in _LONG)
     widget = UnfoldAdminTextareaWidget({"rows": 3}) if is_long else UnfoldAdminTextInputWidget
     return forms.CharField(label=label, required=required, widget=widget)
@@ -88,6 +93,8 @@ class RowForm(FreshForm[Any]):
         written: dict[str, Any] = {}
         for name in dict.fromkeys((*before, *ROWS[self.table].model_fields)):
             value = data.get(PREFIX + name)
+            if isinstance(self.fields.get(PREFIX + name), RecordsField) and PREFIX + name not in self.changed_data:
+                value = before.get(name)
             if isinstance(value, str):
                 value = value.replace("\r\n", "\n").strip() or None
             is_empty = value is None or value == [] or value is False
@@ -97,15 +104,40 @@ class RowForm(FreshForm[Any]):
 
 
 def form_of(table: str) -> type[RowForm]:
-    schema = ROWS[table].model_json_schema()["properties"]
+    whole = ROWS[table].model_json_schema()
+    schema, definitions = whole["properties"], whole.get("$defs", {})
     required = {name for name, field in ROWS[table].model_fields.items() if field.is_required()}
-    fields = {PREFIX + name: build_field(name, part, name in required) for name, part in schema.items()}
+    fields = {PREFIX + name: build_field(name, part, name in required, definitions) for name, part in schema.items()}
     meta = type("Meta", (), {"model": MODELS[table], "fields": ("corpus",)})
     return type(f"{table.capitalize()}Form", (RowForm,), {**fields, "table": table, "Meta": meta})
 
 
+def _list_parts() -> Iterator[tuple[str, tuple[str, ...], dict[str, Any]]]:
+    """Yield each value that corpus.json may have: the name of its field, its path, its JSON Schema."""
+    for name, part in _CORPUS["properties"].items():
+        if name == "left_out_names":  # digests under this installation's key, which `timeline name` makes
+            continue
+        inner = _CORPUS["$defs"].get(part.get("$ref", "").rpartition("/")[2], {}).get("properties")
+        inner = inner or {key: {"type": "string"} for key in part.get("propertyNames", {}).get("enum", ())}
+        if inner:
+            yield from ((f"{name}__{key}", (name, key), schema) for key, schema in inner.items())
+        else:
+            yield name, (name,), part
+
+
+_CORPUS: Final = CorpusFile.model_json_schema()
+PARTS: Final = {name: (path, schema) for name, path, schema in _list_parts()}
+_NEEDED: Final = ("slug", "name", "kind")
+
+
+def _read_path(values: Any, path: Sequence[str]) -> Any:
+    for key in path:
+        values = values.get(key) if isinstance(values, dict) else None
+    return values
+
+
 class CorpusForm(FreshForm[Corpus]):
-    corpus_json = JsonField(label="corpus.json", help_text="Name, licence, vocabularies, rules. What is left out is as usual.")
+    """What corpus.json holds, part by part; a part that is left empty is as usual for the corpus's kind, and says how that is."""
 
     class Meta:
         model = Corpus
@@ -113,19 +145,57 @@ class CorpusForm(FreshForm[Corpus]):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        if self.instance.pk:
-            self.initial["corpus_json"] = orjson.loads(self.instance.written)
+        self.before: dict[str, Any] = orjson.loads(self.instance.written) if self.instance.pk else {}
+        for name, (path, _) in PARTS.items():
+            self.initial[name] = _read_path(self.before, path)
+        self.initial["kind"] = self.before.get("kind", "folklore")  # which is not written where it was left out
+        usual = KINDS[self.initial["kind"]]
+        for name, (path, _) in PARTS.items():
+            field = self.fields.get(name)
+            if field is not None and name not in _NEEDED and (as_usual := _read_path(usual, path)):
+                shown = field.prepare_value(as_usual) if isinstance(field, RecordsField) else as_usual
+                text = "; ".join(shown) if isinstance(shown, list) else str(shown).replace("\n", "; ")
+                field.help_text = f"Empty: {text[:400]}"
+        if self.instance.pk and "slug" in self.fields:
+            self.fields["slug"].disabled = True
 
-    def clean_corpus_json(self) -> Any:
-        said = self.cleaned_data["corpus_json"]
+    def clean(self) -> dict[str, Any]:
+        data = super().clean()
+        if self.errors:
+            return data
+        written = self._build_written(data)
         try:
-            found = CorpusFile.model_validate(said)
-        except ValueError as error:
-            raise forms.ValidationError(str(error)) from error
-        if self.instance.pk and found.slug != self.instance.slug:
-            raise forms.ValidationError(f"The slug stays {self.instance.slug}: it is part of addresses.")
+            found = CorpusFile.model_validate(written)
+        except ValidationError as refused:
+            for error in refused.errors(include_url=False, include_input=False):
+                path = [str(part) for part in error["loc"]]
+                name = next((name for name in ("__".join(path[:2]), path[0] if path else "") if name in self.fields), None)
+                self.add_error(name, f"{' '.join(path[1:])} {error['msg'].removeprefix('Value error, ')}.".strip())
+            return data
         if not self.instance.pk and Corpus.objects.filter(slug=found.slug).exists():
-            raise forms.ValidationError(f"There is a corpus {found.slug} already.")
+            self.add_error("slug", f"There is a corpus {found.slug} already.")
         self.instance.slug, self.instance.name = found.slug, found.name
-        self.instance.written = orjson.dumps(said).decode()
-        return said
+        self.instance.written = orjson.dumps(written).decode()
+        return data
+
+    def _build_written(self, data: Mapping[str, Any]) -> dict[str, Any]:
+        """Return corpus.json with what was changed; every other part stays as it was written."""
+        written: dict[str, Any] = orjson.loads(orjson.dumps(self.before))
+        for name, (path, _) in PARTS.items():
+            if name not in self.changed_data:
+                continue
+            value = data.get(name)
+            inside = written.setdefault(path[0], {}) if len(path) > 1 else written
+            if value in (None, "", []):
+                inside.pop(path[-1], None)
+            else:
+                inside[path[-1]] = value.replace("\r\n", "\n") if isinstance(value, str) else value
+            if len(path) > 1 and not inside:
+                del written[path[0]]
+        return written
+
+
+for _name, (_path, _schema) in PARTS.items():
+    _field = build_field(_path[-1], _schema, _name in _NEEDED, _CORPUS["$defs"])
+    _field.required = _name in _NEEDED
+    CorpusForm.base_fields[_name] = _field

@@ -1,14 +1,19 @@
 import sys
 from typing import Any
 
-from django.core.management.base import BaseCommand
+from django.core.management.base import BaseCommand, CommandError
 
+from config.errors import WireError
 from wire import permissions
 
 
 class Command(BaseCommand):
-    help = "Open the account `editor`, with the password on standard input, unless the wire has a user. Says so if it did."
+    help = "Open the account `editor` unless the wire has a user; the password is the first line of standard input. Says if it did."
 
     def handle(self, **_options: Any) -> None:
-        if permissions.open_first_account(sys.stdin.read()):
+        try:
+            is_opened = permissions.open_first_account(sys.stdin.readline().strip())
+        except WireError as error:
+            raise CommandError(f"{error} {error.hint} No account was made.") from error
+        if is_opened:
             self.stdout.write("opened")

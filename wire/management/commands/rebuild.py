@@ -22,6 +22,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--final-days", action="store_true", help="Also change final days; each gets a new revision, which names the reason."
         )
+        parser.add_argument("--dry-run", action="store_true", help="Show what would change; change nothing.")
         parser.add_argument("--yes", action="store_true", help="Do it without asking.")
 
     def handle(self, **options: Any) -> None:
@@ -33,6 +34,9 @@ class Command(BaseCommand):
                 self.stdout.write(f"{left:,} of final days stay as they are; --final-days changes these too.")
             if not (plan.added or plan.changed):
                 self.stdout.write("Nothing would change.")
+                return
+            if options["dry_run"]:
+                self.stdout.write("Nothing was changed.")
                 return
             may_ask = sys.stdin.isatty() and not options["yes"]
             if not (options["yes"] or (may_ask and input("Do it? [y/N] ").strip().lower() in {"y", "yes"})):

@@ -7,12 +7,15 @@ import pytest
 from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import Permission, User
 from django.test import Client
+from pytest_django import Settings
 
 from tests.wire.corpora.articles.publishers import HOSTILE, NOW, count, draft, publisher, store
+from tests.wire.corpora.articles.test_payment import PRICE
 from tests.wire.desk import at_desk, save, words
 from wire.corpora.articles import indexer
 from wire.corpora.articles import store as storing
 from wire.corpora.articles.models import Article, Publisher, Source
+from wire.corpora.articles.x402 import describe_price
 from wire.models import WireState
 
 pytestmark = pytest.mark.django_db
@@ -97,6 +100,31 @@ def test_changed_terms_show_at_once_and_are_in_the_history(desk: Client, client:
     assert "The Quill" in words(desk.get(f"{LIST}{quill.pk}/history/"))
 
 
+PRICED = {"price": "0.01", "currency": "USDC on Base", "pay_to": "0x209693Bc6afc0C5328bA36FaF03C514EF312287C"}
+
+
+@pytest.mark.slow
+def test_a_price_is_a_number_and_a_currency(desk: Client, settings: Settings) -> None:
+    settings.WIRE_X402_FACILITATOR = "https://facilitator.example"
+    assert save(desk, f"{LIST}add/", form(**PRICED)).status_code == 302
+    made = Publisher.objects.get()
+    assert describe_price(made.price) == "0.01 USD Coin on eip155:8453"
+    opened = desk.get(change(made)).context["adminform"].form.initial
+    assert {name: opened[name] for name in PRICED} == PRICED
+    other = PRICE | {"maxTimeoutSeconds": 99}
+    Publisher.objects.update(price=other)  # by the command, in a currency that the desk does not offer
+    shown = {"price": "0.01", "currency": "Test money on wire:test", "pay_to": "the-chef"}
+    assert save(desk, change(made), form(**shown, slug=None)).status_code == 302
+    made.refresh_from_db()
+    assert made.price == other
+    assert save(desk, change(made), form(**shown | {"price": "0.02"}, slug=None)).status_code == 302
+    made.refresh_from_db()
+    assert made.price == other | {"amount": "20000"}
+    assert save(desk, change(made), form(**shown | {"price": ""}, slug=None)).status_code == 302
+    made.refresh_from_db()
+    assert made.price == {}
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("changes", "field"),
@@ -124,6 +152,14 @@ def test_changed_terms_show_at_once_and_are_in_the_history(desk: Client, client:
         ({"excerpt_length": 5001}, "excerpt_length"),
         ({"licence_kind": "cc"}, "licence"),
         ({"licence_kind": "rsl", "licence": "See our site."}, "licence"),
+        ({**PRICED, "price": "-1"}, "price"),
+        ({**PRICED, "price": "0.0000001"}, "price"),
+        ({**PRICED, "price": "1e30"}, "price"),
+        ({**PRICED, "currency": ""}, "currency"),
+        ({**PRICED, "currency": "Dollars"}, "currency"),
+        ({**PRICED, "pay_to": ""}, "pay_to"),
+        ({**PRICED, "pay_to": "the chef"}, "pay_to"),
+        (PRICED, "price"),  # without a facilitator nobody could pay it
     ],
 )
 def test_what_cannot_be_is_refused_at_its_field(desk: Client, changes: dict[str, str], field: str) -> None:

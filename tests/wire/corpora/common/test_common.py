@@ -1,13 +1,17 @@
 """The plumbing that the corpora share."""
 
 import datetime as dt
+import re
+from typing import Any
 
 import pytest
+from django.core.exceptions import ValidationError
 
 from config.errors import InvalidArgument
+from wire.admin.base import LinesField
 from wire.corpora.common.counters import add_counts
 from wire.corpora.common.cursors import ListCursor
-from wire.corpora.common.forms import JsonField, LinesField
+from wire.corpora.common.forms import RecordsField
 from wire.corpora.common.page_patterns import match_pages
 from wire.models import UsageCount
 from wire.search.cursor import encode
@@ -56,8 +60,42 @@ def test_lines_are_a_list() -> None:
     assert not field.has_changed(expected, "\n".join(expected))
 
 
-def test_json_is_written_and_read() -> None:
-    field = JsonField(required=False)
-    assert (field.clean('{"a": [1]}'), field.clean(""), field.prepare_value({"a": 1})) == ({"a": [1]}, None, '{\n  "a": 1\n}')
-    with pytest.raises(Exception, match="This is not JSON"):
-        field.clean("{")
+SCHEMA: dict[str, Any] = {
+    "required": ["text"],
+    "properties": {
+        "text": {"type": "string"},
+        "number": {"anyOf": [{"type": "integer"}, {"type": "null"}]},
+        "is_new": {"type": "boolean"},
+        "links": {"type": "array", "items": {"$ref": "#/$defs/Link"}},
+    },
+}
+LINK = {"Link": {"properties": {"id": {"type": "string"}, "claim": {"type": "integer"}, "url": {"type": "string"}}}}
+
+
+def test_records_are_written_line_by_line_and_read_again() -> None:
+    field = RecordsField(SCHEMA, LINK, required=False)
+    records = [
+        {
+            **{"text": "One: two\nthree", "number": 3, "is_new": False},
+            "links": [{"id": "a", "url": "https://a.example/"}, {"id": "b", "claim": 2}],
+        },
+        {"text": "Last"},
+    ]
+    written = field.prepare_value(records)
+    assert written.startswith("text: One: two\n  three\nnumber: 3\nis_new: no\nlinks: a |  | https://a.example/\n")
+    assert field.clean(written.replace("\n", "\r\n")) == records
+    assert not field.has_changed([{"text": "Last", "number": None}], "text: Last"), "a null that is stored stays"
+    assert field.has_changed(records, written + "x")
+    assert (field.clean(""), RecordsField(SCHEMA, LINK, is_one=True).clean("text: a")) == (None, {"text": "a"})
+    for wrong, says in (
+        ("text", "Line 1 is no “name: value”"),
+        ("text: a\nmood: b", "Line 2 is no “name: value” with one of these names: text, number, is_new, links"),
+        ("text: a\ntext: b", "Line 2 gives text twice"),
+        ("number: x", "Line 1: a number is needed, not “x”"),
+        ("is_new: perhaps", "yes or no is needed"),
+        ("links: a | 1 | b | c", "more values than id | claim | url"),
+    ):
+        with pytest.raises(ValidationError, match=re.escape(says)):
+            field.clean(wrong)
+    with pytest.raises(ValidationError, match="only one"):
+        RecordsField(SCHEMA, LINK, is_one=True).clean("text: a\n\ntext: b")

@@ -1,5 +1,6 @@
 """REST, pages, checkbot-rag's own addresses and the desk."""
 
+import fcntl
 import json
 import re
 from pathlib import Path
@@ -8,13 +9,15 @@ from typing import Any
 import pytest
 import rispy
 from django.contrib.admin.models import LogEntry
+from django.contrib.auth.models import Permission
 from django.test import Client
 from pytest_django import Settings
 
 from tests.claims import FIXTURES, LEAD, TURBINES, claim, german, load
 from tests.mcpserver.asgi import request
-from tests.wire.desk import at_desk
-from wire.corpora.factchecks import admin, store
+from tests.wire.desk import at_desk, person, words
+from wire.admin import commands
+from wire.corpora.factchecks import store
 from wire.corpora.factchecks.models import ApiKey, Claim, LoadJob, RatingName
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -157,11 +160,65 @@ class TestDesk:
         assert (back.withdrawn_at, back.superseded_by) == (None, german()[0]["id"])
         assert back.synopsis == first.synopsis
 
-    def test_an_upload_loads_at_once_however_slow_its_only_batch_is(self, desk: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(admin, "UPLOAD_SECONDS", 0.0)
+    def test_an_upload_leads_to_the_page_of_its_load(self, desk: Client) -> None:
         with (FIXTURES / "claims_de.json").open("rb") as file:
-            assert desk.post("/admin/factchecks/loadjob/upload/", {"file": file, "language": "de"}).status_code == 302
-        assert (Claim.objects.count(), LoadJob.objects.get().status) == (40, "done")
+            answer = desk.post("/admin/factchecks/loadjob/upload/", {"file": file, "language": "de"}, follow=True)
+        job = LoadJob.objects.get()
+        assert (Claim.objects.count(), job.status) == (40, "done")
+        assert answer.redirect_chain == [(f"/admin/factchecks/loadjob/{job.pk}/change/", 302)]
+        assert "Done. What was stored stays" in words(answer)
+        assert "Entries read 40 New 40 Changed 0 Unchanged 0 Refused 0" in words(answer)
+        assert 'hx-trigger="every' not in answer.content.decode(), "nothing more is to come"
+
+    def test_a_load_that_was_killed_goes_on_at_the_desk(self, desk: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+        with monkeypatch.context() as killed, (FIXTURES / "claims_de.json").open("rb") as file:
+            killed.setattr(commands, "run_process", lambda *_: None)
+            answer = desk.post("/admin/factchecks/loadjob/upload/", {"file": file, "language": ""}, follow=True)
+        assert "It stopped half-way: the process is gone." in words(answer)
+        page = answer.redirect_chain[0][0]
+        assert "Done." in words(desk.post(page, {"resume": "1"}, follow=True))
+        assert Claim.objects.count() == 40
+
+    def test_a_load_that_was_killed_is_cancelled_at_once_and_its_file_goes(
+        self, desk: Client, monkeypatch: pytest.MonkeyPatch, settings: Settings
+    ) -> None:
+        upload, name = "/admin/factchecks/loadjob/upload/", FIXTURES / "claims_de.json"
+        with monkeypatch.context() as killed, name.open("rb") as file:
+            killed.setattr(commands, "run_process", lambda *_: None)
+            page = desk.post(upload, {"file": file, "language": ""}, follow=True).redirect_chain[0][0]
+        assert "Cancelled." in words(desk.post(page, {"cancel": "1"}, follow=True))
+        assert "Go on" not in words(desk.get(page))
+        with name.open("rb") as file:
+            desk.post(upload, {"file": file, "language": "de"})
+        assert sorted(LoadJob.objects.values_list("status", flat=True)) == ["canceled", "done"]
+        assert len(list((settings.WIRE_DATA_DIR / "desk" / "uploads").iterdir())) == 1
+
+    def test_while_its_process_works_a_load_shows_progress_and_is_cancelled_after_the_batch(
+        self, desk: Client, settings: Settings
+    ) -> None:
+        job = LoadJob.objects.create(source="x", fingerprint="x", status="running", total=4, processed=3)
+        page, log = f"/admin/factchecks/loadjob/{job.pk}/change/", settings.WIRE_DATA_DIR / "desk" / f"load-{job.pk}.log"
+        log.parent.mkdir(parents=True)
+        log.write_text("{}\n")
+        with log.open("rb") as held:
+            fcntl.flock(held, fcntl.LOCK_EX)
+            shown = desk.get(page).content.decode()
+            assert 'hx-trigger="every 2s"' in shown
+            assert 'max="100" value="75"' in shown
+            assert "It ends after the batch at hand." in words(desk.post(page, {"cancel": "1"}, follow=True))
+        job.refresh_from_db()
+        assert (job.status, job.cancel_requested) == ("running", True)
+
+    def test_who_may_only_look_cancels_no_load(self) -> None:
+        looker, client = person("looker"), Client()
+        looker.user_permissions.set(Permission.objects.filter(codename="view_loadjob"))
+        client.force_login(looker)
+        job = LoadJob.objects.create(source="x", fingerprint="x", status="running")
+        page = f"/admin/factchecks/loadjob/{job.pk}/change/"
+        assert "Cancel" not in words(client.get(page))
+        assert client.post(page, {"cancel": "1"}).status_code == 403
+        assert at_desk().get(page).status_code == 403
+        assert client.get("/admin/factchecks/loadjob/x/change/").status_code == 404
 
     def test_a_running_load_is_cancelled(self, desk: Client) -> None:
         job = LoadJob.objects.create(source="x", fingerprint="x", status="running")

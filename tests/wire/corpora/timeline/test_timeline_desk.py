@@ -2,12 +2,14 @@
 
 from typing import Any
 
+import orjson
 import pytest
 from django.contrib.admin.models import LogEntry
+from django.contrib.auth.models import Permission
 from django.test import Client
 
 from tests.wire.corpora.timeline.corpora import SLUG, harbour
-from tests.wire.desk import at_desk, save, words
+from tests.wire.desk import at_desk, person, save, words
 from wire.corpora.timeline import queries, store
 from wire.corpora.timeline.models import Corpus, Report, Row, Thread, TimelineEvent
 
@@ -148,16 +150,66 @@ def test_saving_what_somebody_else_changed_meanwhile_is_refused(desk: Client) ->
 
 
 @pytest.mark.slow
-def test_corpus_json_is_checked(desk: Client, corpus: Corpus) -> None:
+def test_a_corpus_is_a_form_whose_empty_parts_are_as_usual(desk: Client, corpus: Corpus) -> None:
     page = f"/admin/timeline/corpus/{corpus.pk}/change/"
-    refused = save(desk, page, {"corpus_json": '{"slug": "harbour-clock", "name": "x", "mood": 1}'})
-    assert "mood" in words(refused)
-    answer = save(desk, page, {"corpus_json": '{"slug": "other", "name": "x"}'})
-    assert "The slug stays harbour-clock" in words(answer)
-    assert save(desk, page, {"corpus_json": '{"slug": "harbour-clock", "name": "Another name"}'}).status_code == 302
+    before = corpus.written
+    assert desk.post(page, form(desk, page)).status_code == 302
     corpus.refresh_from_db()
-    assert corpus.name == "Another name"
-    assert queries.get_corpus(SLUG).name == "The harbour clock"
+    assert orjson.loads(corpus.written) == orjson.loads(before), "saved unchanged it stays the same"
+    assert "Empty: " in words(desk.get(page))
+    changes = {"name": "Another name", "slug": "other", "vocabularies__families": "tide\nlamp", "lanes__official": "Harbour office"}
+    assert desk.post(page, form(desk, page, **changes)).status_code == 302
+    corpus.refresh_from_db()
+    written = orjson.loads(corpus.written)
+    assert (corpus.name, corpus.slug, written["vocabularies"]["families"]) == ("Another name", SLUG, ["tide", "lamp"])
+    assert written["lanes"]["official"] == "Harbour office"
+    assert queries.get_corpus(SLUG).name == "The harbour clock", "until it is released"
+    assert desk.post(page, form(desk, page) | {"lanes__official": ""}).status_code == 302
+    corpus.refresh_from_db()
+    assert "official" not in orjson.loads(corpus.written).get("lanes", {})
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("field", "value", "says"),
+    [
+        ("homepage", "ftp://example.org", "begins with https://"),
+        ("official_domains", "example.org\nno host", "should match pattern"),
+        ("vocabularies__families", "Two Words", "should match pattern"),
+        ("vocabularies__layers", "id: tide\nlane: sideways\nrule: x", "official"),
+        ("vocabularies__layers", "tide", "Line 1 is no"),
+        ("kind", "mood", "Select a valid choice"),
+        ("name", "", "This field is required"),
+        ("phrases__citation", "a\u202eb", "control characters"),
+    ],
+)
+def test_what_the_check_says_of_a_corpus_stands_at_its_field(
+    desk: Client, corpus: Corpus, field: str, value: str, says: str
+) -> None:
+    page = f"/admin/timeline/corpus/{corpus.pk}/change/"
+    errors = desk.post(page, form(desk, page) | {field: value}).context["adminform"].form.errors
+    assert errors.keys() == {field}
+    assert says in str(errors[field])
+
+
+@pytest.mark.slow
+def test_a_corpus_begins_at_the_desk_with_a_name_and_a_kind(desk: Client) -> None:
+    add = "/admin/timeline/corpus/add/"
+    new = {"slug": "lighthouse", "name": "The lighthouse", "kind": "news", "seen": ""}
+    assert "There is a corpus harbour-clock already." in words(desk.post(add, new | {"slug": SLUG}))
+    assert desk.post(add, new).status_code == 302
+    made = Corpus.objects.get(slug="lighthouse")
+    assert orjson.loads(made.written) == {"slug": "lighthouse", "name": "The lighthouse", "kind": "news"}
+
+
+@pytest.mark.slow
+def test_a_looker_reads_a_corpus_and_has_no_form(corpus: Corpus) -> None:
+    looker, client = person("looker"), Client()
+    looker.user_permissions.set(Permission.objects.filter(codename="view_corpus"))
+    client.force_login(looker)
+    page = f"/admin/timeline/corpus/{corpus.pk}/change/"
+    assert "harbour-clock" in words(client.get(page))
+    assert client.post(page, {"name": "x"}).status_code == 403
 
 
 def test_nobody_but_editors_may_release(corpus: Corpus) -> None:

@@ -1,5 +1,6 @@
 """Load fact-checks from files and from publishers' own sites."""
 
+import argparse
 import resource
 import time
 from pathlib import Path
@@ -31,6 +32,7 @@ class Command(BaseCommand):
         )
         pages = f"Of a site, to read at most ({site_reviews.MAX_PAGES:,}); the next run goes on behind them."
         parser.add_argument("--pages", type=int, default=site_reviews.MAX_PAGES, metavar="N", help=pages)
+        parser.add_argument("--most-bytes", type=int, help=argparse.SUPPRESS)  # of what a packed file holds; uploads are bounded
         parser.add_argument("--no-vectors", action="store_true", help="Leave vectors to `embedfactchecks` or the next ingest.")
 
     def handle(self, **options: Any) -> None:
@@ -52,7 +54,7 @@ class Command(BaseCommand):
                 )
             for file in files:
                 try:
-                    jobs.append(self._load(file, options["language"]))
+                    jobs.append(self._load(file, options["language"], options["most_bytes"]))
                 except (Unreadable, OSError) as error:
                     failures.append(f"{error}." if file.name in str(error) else f"{file.name}: {error}.")
             loaded = time.monotonic() - started
@@ -83,11 +85,11 @@ class Command(BaseCommand):
             self.stdout.write("Run the same command again to read those that are left.")
         return report.file
 
-    def _load(self, file: Path, language: str) -> LoadJob:
+    def _load(self, file: Path, language: str, most_bytes: int | None) -> LoadJob:
         job = load_jobs.job_for(file, language)
         if job.processed:
             self.stdout.write(f"{file.name}: goes on behind entry {job.processed:,}.")
-        load_jobs.load(job, file, lambda job: self._show(f"{file.name}: {job.processed:,}"))
+        load_jobs.load(job, file, lambda job: self._show(f"{file.name}: {job.processed:,}"), most_bytes=most_bytes)
         for message in job.messages:
             self.stderr.write(f"{file.name}: {message}")
         self.stdout.write(

@@ -1,0 +1,79 @@
+"""Commands that the desk starts: in a process of their own, one of a name at a time, and with what they wrote on a page."""
+
+import fcntl
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import django
+import pytest
+from django.test import Client
+from pytest_django import Settings
+
+from config.errors import Busy
+from tests.wire.desk import at_desk, run_at_once, words
+from wire.admin import commands
+
+pytestmark = pytest.mark.django_db
+REBUILD = "/admin/wire/lexiconterm/rebuild/"
+
+
+@pytest.fixture(autouse=True)
+def own_folder(settings: Settings, tmp_path: Path) -> None:
+    settings.WIRE_DATA_DIR = tmp_path
+
+
+def wait_for(is_so: Callable[[], bool]) -> None:
+    until = time.monotonic() + 30
+    while not is_so():
+        assert time.monotonic() < until, "it did not come in time"
+        time.sleep(0.02)
+
+
+@pytest.mark.slow
+def test_a_command_runs_beside_the_server_once_at_a_time_and_its_end_is_seen() -> None:
+    commands.start("shell", "shell", "-c", "input()", user="ada")  # without a terminal it ends at once
+    with pytest.raises(Busy):
+        commands.start("shell", "shell", "-c", "print(1)", user="ben")
+    log = commands.read_log("shell")
+    assert (log.is_running, log.user, log.arguments) == (True, "ada", ["-c", "input()"])
+    wait_for(lambda: not commands.read_log("shell").is_running)
+    assert "EOFError" in commands.read_log("shell").text
+    commands.start("shell", "version", user="ben")
+    wait_for(lambda: not commands.read_log("shell").is_running)
+    assert commands.read_log("shell").text == django.__version__, "what the run before wrote is gone"
+
+
+def test_a_file_that_is_missing_or_damaged_is_a_command_that_never_ran(settings: Settings) -> None:
+    assert commands.read_log("rebuild") == commands.CommandLog()
+    file = settings.WIRE_DATA_DIR / "desk" / "rebuild.log"
+    file.parent.mkdir(parents=True)
+    file.write_bytes(b'{"argum')
+    assert commands.read_log("rebuild") == commands.CommandLog()
+
+
+@pytest.mark.slow
+def test_a_rebuild_refuses_a_day_without_fetches_at_its_field_and_those_who_may_not() -> None:
+    desk = at_desk("editor")
+    for since, says in (("", "This field is required"), ("2020-01-01", "older fetches are gone"), ("x", "Enter a valid date")):
+        assert says in words(desk.post(REBUILD, {"since": since})), since
+    assert commands.read_log("rebuild") == commands.CommandLog()
+    assert at_desk().get(REBUILD).status_code == 403
+
+
+@pytest.mark.slow
+def test_while_a_command_runs_its_page_looks_again_and_nothing_else_is_started(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk: Client = at_desk("editor")
+    monkeypatch.setattr(commands, "run_process", run_at_once)
+    page = desk.get(REBUILD)
+    since = page.context["form"].initial.get("since") or page.context["form"]["since"].initial
+    assert "Nothing would change" in words(desk.post(REBUILD, {"since": str(since)}, follow=True))
+    with (settings.WIRE_DATA_DIR / "desk" / "rebuild.log").open("rb") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        shown = desk.get(REBUILD).content.decode()
+        assert 'hx-trigger="every 2s"' in shown
+        assert "Do it and publish" not in shown
+        assert "Nothing was started." in words(desk.post(REBUILD, {"since": str(since)}, follow=True))
+    assert 'hx-trigger="every' not in desk.get(REBUILD).content.decode()
