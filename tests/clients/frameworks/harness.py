@@ -24,9 +24,9 @@ Connect = Callable[[str], AbstractAsyncContextManager[Ask]]
 
 
 def drop_empty(arguments: dict[str, Any], properties: dict[str, Any]) -> dict[str, Any]:
-    """Return the arguments without empty texts for numbers, lists and enumerations, for frameworks that refuse these themselves."""
+    """Return the arguments without the empty texts that some frameworks refuse: for numbers, lists, enumerations and dates."""
     plain = {name: about.get("anyOf", [about])[0] for name, about in properties.items()}
-    texts = {name for name, about in plain.items() if about.get("type") == "string" and "enum" not in about}
+    texts = {name for name, about in plain.items() if about.get("type") == "string" and not {"enum", "format"} & set(about)}
     return {name: value for name, value in arguments.items() if value != "" or name in texts}
 
 
