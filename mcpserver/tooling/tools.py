@@ -63,18 +63,28 @@ class ToolSpec:
     is_open_world: bool = True  # its answers come from a world that goes on outside, such as the news
     # Its output schema is only that of an object: each list of tools is read with every question. Documents describe it.
     is_brief: bool = False
+    is_terse: bool = False  # its output schema names and types fields without describing them; documents do
 
     def to_listing(self, shorten: Callable[[dict[str, Any]], dict[str, Any]]) -> types.Tool:
         """Return it as MCP lists it; `shorten` makes the JSON Schema of its output small enough to be read with every list."""
         schema = None if self.is_brief else self.output.model_json_schema(mode="serialization", by_alias=True)
+        listed = {"type": "object"} if schema is None else shorten(schema)
         return types.Tool(
             name=self.name,
             title=self.title,
             description=self.description,
             input_schema=arguments.input_schema(self.arguments),
-            output_schema={"type": "object"} if schema is None else shorten(schema),
+            output_schema=drop_descriptions(listed) if self.is_terse else listed,
             annotations=types.ToolAnnotations(title=self.title, open_world_hint=self.is_open_world, **_READS_ONLY),
         )
+
+
+def drop_descriptions(part: Any) -> Any:
+    if isinstance(part, list):
+        return [drop_descriptions(one) for one in part]
+    if not isinstance(part, dict):
+        return part
+    return {name: drop_descriptions(value) for name, value in part.items() if name != "description" or not isinstance(value, str)}
 
 
 def dedupe_descriptions(tools: Iterable[types.Tool]) -> list[types.Tool]:

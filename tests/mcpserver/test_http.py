@@ -48,7 +48,7 @@ def test_a_request_without_a_version_speaks_the_oldest_revision_of_this_transpor
     answer = post({"jsonrpc": "2.0", "id": "a", "method": "tools/list"})
     assert answer.status == 200
     assert answer.json()["id"] == "a"
-    assert len(answer.result["tools"]) == 20
+    assert len(answer.result["tools"]) == 21
     assert "ttlMs" not in answer.result
 
 

@@ -59,7 +59,7 @@ def test_each_answers_for_itself_whoever_was_asked_first(era: str) -> None:
     finally:
         memory_cache.answers.set_version(None)
     assert expected[1]["structuredContent"]["total"] == 1
-    assert len(expected[0]["tools"]) == 20
+    assert len(expected[0]["tools"]) == 21
     assert rpc("resources/list", {}, era, SECOND).error["code"] == -32601
 
 

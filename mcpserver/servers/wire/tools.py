@@ -311,6 +311,7 @@ TOOLS: Final[Mapping[str, ToolSpec]] = {
             get_story, GetStory, story.StoryOut, "Get one story",
             "For one story by its chatbotnews_id, with every citation format; search_wire finds ids. A withdrawn story has its "
             "status and no citations.",
+            is_terse=True,
         ),
         _tool(
             get_category, GetCategory, story.StoriesOut, "Stories of a category",
@@ -325,6 +326,7 @@ TOOLS: Final[Mapping[str, ToolSpec]] = {
             "For a known story, or its headline: who else reports it. For a claim: corroborate. A consensus score, 0 to 1, the "
             "number of independent sources, and their stories; of a headline those of `matched`, the most similar story, which may "
             "say something else.",
+            is_terse=True,
         ),
         _tool(
             get_citation, GetCitation, story.CitationOut, "Cite a story",
@@ -342,6 +344,7 @@ TOOLS: Final[Mapping[str, ToolSpec]] = {
             sources_queries.verify_source, VerifySource, "Is this publication in the roster?",
             "Before attributing anything to a publication by way of ChatbotNews.ai: whether its name is one of the 24.",
             name="verify_source_integrity",
+            is_terse=True,
         ),
         _tool(
             list_events, ListEvents, story.EventsOut, "What happened on a day",
@@ -354,7 +357,7 @@ TOOLS: Final[Mapping[str, ToolSpec]] = {
             queries.get_event, GetEvent, "One event, every report",
             "For one event and every report of it, oldest first, each with its citation: who was first, which are independent, "
             "which copy another's text. compare_coverage sets their words side by side. About 160 tokens, and 200 more a report.",
-            is_brief=True,
+            is_terse=True,
         ),
         _query(
             queries.get_storyline, GetStoryline, "What came before and after",

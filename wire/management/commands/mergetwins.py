@@ -30,11 +30,9 @@ class Command(BaseCommand):
             if not (plan.twins or plan.waiting):
                 self.stdout.write("Nothing would be merged.")
                 return
-            if options["dry_run"]:
-                self.stdout.write("Nothing was changed.")
-                return
-            may_ask = sys.stdin.isatty() and not options["yes"]
-            if not (options["yes"] or (may_ask and input("Merge them? [y/N] ").strip().lower() in {"y", "yes"})):
+            may_ask = sys.stdin.isatty() and not options["dry_run"] and not options["yes"]
+            is_agreed = options["yes"] or (may_ask and input("Merge them? [y/N] ").strip().lower() in {"y", "yes"})
+            if options["dry_run"] or not is_agreed:
                 self.stdout.write("Nothing was changed. Give --yes to merge them.")
                 return
             done, snapshots = duplicates.merge()

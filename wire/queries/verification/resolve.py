@@ -9,6 +9,7 @@ from functools import partial
 from typing import Final
 
 from django.db.models import Q, prefetch_related_objects
+from django.db.models.functions import Coalesce
 from rapidfuzz import fuzz
 
 from citations.find.context import NO_WORDS, URL, find_urls, open_bracket, strip_punctuation
@@ -67,7 +68,8 @@ def name_articles(text: str) -> tuple[str, dict[str, str]]:
             canonical[url] = canonical_url(html.unescape(url))
     stories = Story.objects.published().filter(original_url__in=canonical.values())
     aliases = StoryAlias.objects.filter(url__in=canonical.values(), story__current__isnull=False)
-    ids = dict([*aliases.values_list("url", "story__chatbotnews_id"), *stories.values_list("original_url", "chatbotnews_id")])
+    standing = Coalesce("merged_into", "chatbotnews_id")
+    ids = dict([*aliases.values_list("url", "story__chatbotnews_id"), *stories.values_list("original_url", standing)])
     named = {url: permalink(ids[article]) for url, article in canonical.items() if article in ids and ids[article] not in text}
 
     def name_article(found: re.Match[str]) -> str:
