@@ -26,7 +26,7 @@ LOOKED_AT: Final = 2_000  # newest stories that a preview reads
 SHOWN: Final = 25
 NEVER: Final = "never"
 RELINKING: Final = frozenset({"name", "spellings", "exceptions", "publication", "state"})
-BUTTONS: Final = (*Entity.Kind.choices, (NEVER, "Never"))
+BUTTONS: Final = (*Entity.NameKind.choices, (NEVER, "Never"))
 
 
 class EntityForm(PreviewedForm[Entity]):

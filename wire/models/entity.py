@@ -18,7 +18,7 @@ from wire.text.entity_names import NameFinder
 class Entity(models.Model):
     """A company, person or product that is in the news. `spellings` and `exceptions` hold one a line."""
 
-    class Kind(models.TextChoices):
+    class NameKind(models.TextChoices):
         COMPANY = "company", "Company"
         PERSON = "person", "Person"
         PRODUCT = "product", "Product"
@@ -30,7 +30,7 @@ class Entity(models.Model):
 
     slug = models.SlugField(max_length=60, unique=True, help_text="Of its address, /about/…")
     name = models.CharField(max_length=80, help_text="As readers see it. Stories that spell it so, capitals included, are listed.")
-    kind = models.CharField(max_length=7, choices=Kind.choices)
+    kind = models.CharField(max_length=7, choices=NameKind.choices)
     spellings = models.TextField(
         blank=True, max_length=2000, help_text="Other spellings, one a line. Whole words with exactly these capitals are found."
     )

@@ -121,7 +121,7 @@ def propose_names() -> None:
         is_date = not _DATES.isdisjoint(growth.name.casefold().split())
         if growth.name.casefold() not in known and not is_date and slug and slug not in slugs and len(growth.name) <= 80:
             reason = f"{growth.stories} stories in the four weeks to {newest:%-d %B %Y}, {growth.expected:g} expected."
-            entity = Entity(slug=slug, name=growth.name, kind=Entity.Kind.PRODUCT, state=Entity.State.PROPOSED, reason=reason)
+            entity = Entity(slug=slug, name=growth.name, kind=Entity.NameKind.PRODUCT, state=Entity.State.PROPOSED, reason=reason)
             proposed.setdefault(slug, entity)
     chosen = list(proposed.values())[:MOST_PROPOSED]
     Entity.objects.filter(state=Entity.State.PROPOSED).exclude(slug__in=[entity.slug for entity in chosen]).delete()
