@@ -78,6 +78,12 @@ def optional_web_address(name: str) -> str:
     return web_address(name, "") if text(name) else ""
 
 
+def endpoint(name: str) -> str:
+    """Return an http(s) address as it is given, with a slash at its end and a query, or nothing."""
+    form = r"https?://[A-Za-z0-9.\-\[\]:]+(/[^#\s]*)?"
+    return _read(name, "", partial(_match, form), "an address such as https://hub.example/") if text(name) else ""
+
+
 def database(name: str) -> dict[str, Any] | None:
     """Django's settings for the database at an address, or None without one."""
 
