@@ -22,11 +22,7 @@ LEADS: Final = get_words("leads")
 
 
 def find_urls(text: str) -> list[str]:
-    return [strip_punctuation(url) for url in URL.findall(text)]
-
-
-def strip_punctuation(url: str) -> str:
-    return url.rstrip(".,;:!?")
+    return [url.rstrip(".,;:!?") for url in URL.findall(text)]
 
 
 def has_content(text: str) -> bool:

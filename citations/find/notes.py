@@ -15,6 +15,16 @@ _BLANK: Final = re.compile(r"\n[ \t>]*\n")
 MARKER: Final = re.compile(r"\[(\^?\d{1,2}(?:[,;–-] ?\^?\d{1,2})*)\]|\((\d{1,2})\)|\^(\d{1,2})\b|([⁰¹²³⁴-⁹]{1,2})")
 
 
+def list_entries(text: str) -> list[tuple[int, int]]:
+    """Return where each numbered note begins and ends: at the next one, or at a blank line."""
+    spans = []
+    for note in _NOTE.finditer(text):
+        end = _end_of_entry(text, note.end())
+        blank = _BLANK.search(text, note.end(), end)
+        spans.append((note.end(), blank.start() if blank else end))
+    return spans
+
+
 def find_notes(text: str) -> dict[str, list[str]]:
     """Return, by the id in each numbered note at the end of a text, the stretches of the text that refer to it."""
     notes = [note for note in _NOTE.finditer(text) if ID.search(text, note.end(), _end_of_entry(text, note.end()))]

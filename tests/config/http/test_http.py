@@ -177,7 +177,7 @@ def test_the_openapi_document_and_its_page_are_served(client: Client) -> None:
     ):
         assert told in page
     sections = re.findall(r'<section aria-labelledby="(.*?)">', page)
-    assert re.findall(r'<li><a href="#(.*?)">', page) == sections
+    assert set(sections) <= set(re.findall(r'<a href="#(.*?)">', page))
     assert len(sections) == len(document.json()["paths"])
 
 

@@ -22,19 +22,18 @@ from wire.text.vocabulary import Status
 MOST: Final = 100  # citations of one text
 MAX_TEXT: Final = 20_000  # characters
 NONE_FOUND: Final = (
-    "No citation of this wire was found. One names an id (cbn-…), a permalink, the publisher's address of an article in the wire, "
-    "or says 'as summarized by ChatbotNews.ai' or 'ChatbotNews.ai, citing …'."
+    "No citation of this wire was found. One names an id (cbn-…), a permalink, or says 'as summarized by ChatbotNews.ai' or "
+    "'ChatbotNews.ai, citing …'."
 )
 NOT_JUDGED: Final = "Checked against what the wire recorded; whether the publisher's report is true is not judged."
 
 
 def verify_citation(text: str) -> VerifiedOut:
-    """Check every citation of the wire in `text`, in any of its formats or as an id, a permalink or a publisher's address.
+    """Check every citation of the wire in `text`, in any of its formats or as an id or permalink.
 
     Raises nothing for any text; at most MOST citations are answered.
     """
-    is_cut = len(text) > MAX_TEXT
-    text, addresses = name_articles(text[:MAX_TEXT])
+    is_cut, text = len(text) > MAX_TEXT, name_articles(text[:MAX_TEXT])
     citations, left = _verify_all(text)
     plain = strip_markup(text)
     if plain != text:  # HTML or LaTeX, unless a headline is about tags: then the wire's own strings stand in it as it is
@@ -44,9 +43,6 @@ def verify_citation(text: str) -> VerifiedOut:
         )
         if plain_exact >= exact:
             citations, left = as_plain, left_of_plain
-    for one in citations:
-        if one.permalink in addresses:
-            one.text = one.text.replace(one.permalink, addresses[one.permalink])
     notes = [NOT_JUDGED if citations else NONE_FOUND]
     if left:
         notes.insert(0, f"{left} more citations were found and not checked: send the rest by itself.")

@@ -47,7 +47,10 @@ def is_changed_copy(said: str, known: StoryRecord) -> bool:
     """Return whether these are the record's words but for a few, as in a citation that somebody changed."""
     theirs = " ".join(words_of(said))
     texts = [text for _, _, text in known.texts] + [*known.statements.values()]
-    parts = {*texts, *(sentence for text in texts for sentence in sentences(text))}
+    wholes = [list(sentences(text)) for text in texts]
+    parts = {*texts, *(sentence for whole in wholes for sentence in whole)}
+    # Statements of other releases begin so.
+    parts |= {" ".join(whole[:end]) for whole in wholes for end in range(2, len(whole))}
     return any(fuzz.token_sort_ratio(theirs, " ".join(words_of(part))) >= NEAR for part in parts)
 
 

@@ -1,20 +1,19 @@
 """Stories that citations without an id, or with a wrong one, are of: the story that says these very words, if there is one."""
 
 import datetime as dt
-import html
-import re
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Final
 
 from django.db.models import Q, prefetch_related_objects
-from django.db.models.functions import Coalesce
 from rapidfuzz import fuzz
 
-from citations.find.context import NO_WORDS, URL, find_urls, open_bracket, strip_punctuation
+from citations.find.context import NO_WORDS, find_urls, open_bracket
 from citations.find.match import CitationMatch
 from citations.find.normalize import ELLIPSIS, split_at_ellipses, words_of
+from citations.find.notes import list_entries
+from citations.find.segments import ID
 from citations.sentence_boundaries import sentences
 from wire.models import Story, StoryAlias, StoryRevision
 from wire.models.search import first_place, newest_places
@@ -58,25 +57,23 @@ def resolve(found: Sequence[CitationMatch], publications: Publications) -> list[
     return nearest
 
 
-def name_articles(text: str) -> tuple[str, dict[str, str]]:
-    """Return a text in which the publisher's address of an article is the permalink of its story, and these addresses by their
-    permalinks. An article whose story the text names itself keeps its address: a citation of the wire may give both.
+def name_articles(text: str) -> str:
+    """Return a text in which a numbered note has the permalink of a story in place of the publisher's address of its article, if
+    the text cites this wire elsewhere and the note has no id itself.
     """
+    spans = [(begin, end) for begin, end in list_entries(text) if not ID.search(text, begin, end)] if ID.search(text) else []
     canonical = {}
-    for url in dict.fromkeys(find_urls(text)):
+    for url in dict.fromkeys(url for begin, end in spans for url in find_urls(text[begin:end])[:1]):
         with suppress(ValueError):
-            canonical[url] = canonical_url(html.unescape(url))
+            canonical[url] = canonical_url(url)
     stories = Story.objects.published().filter(original_url__in=canonical.values())
     aliases = StoryAlias.objects.filter(url__in=canonical.values(), story__current__isnull=False)
-    standing = Coalesce("merged_into", "chatbotnews_id")
-    ids = dict([*aliases.values_list("url", "story__chatbotnews_id"), *stories.values_list("original_url", standing)])
-    named = {url: permalink(ids[article]) for url, article in canonical.items() if article in ids and ids[article] not in text}
-
-    def name_article(found: re.Match[str]) -> str:
-        url = strip_punctuation(found[0])
-        return found[0].replace(url, named.get(url, url), 1)
-
-    return URL.sub(name_article, text) if named else text, {link: url for url, link in named.items()}
+    ids = dict([*aliases.values_list("url", "story__chatbotnews_id"), *stories.values_list("original_url", "chatbotnews_id")])
+    for begin, end in reversed(spans):
+        url = next(iter(find_urls(text[begin:end])), "")
+        if (story_id := ids.get(canonical.get(url, ""))) and story_id not in text:
+            text = text[:begin] + text[begin:end].replace(url, permalink(story_id), 1) + text[end:]
+    return text
 
 
 def _search_index(found: Sequence[CitationMatch], *, is_near_day: bool) -> list[list[StoryRecord]]:
