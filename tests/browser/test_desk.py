@@ -278,7 +278,7 @@ def test_an_agent_is_made_and_its_key_is_copied_once(edited: Wire, open_page: Op
     shown.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     shown.page.goto(f"{edited.site}/admin/gateway/agent/add/")
     shown.page.get_by_role("button", name="Save", exact=True).click()
-    shown.page.wait_for_function("document.activeElement?.name === 'name'")  # the cursor is where something is missing
+    expect(shown.page.locator("[name=name]")).to_be_focused()  # the cursor is where something is missing
     shown.page.locator("[name=name]").fill("scout")
     shown.page.get_by_label("twitter:// (").check()
     shown.page.locator("[name=attribute_twitter_id]").fill("7")

@@ -193,8 +193,9 @@ def entity(request: HttpRequest, slug: str) -> HttpResponse:
 
 @public
 def names(request: HttpRequest) -> HttpResponse:
-    """Show all companies, people and products that have a page, those most in the news lately first."""
-    found = sorted(queries.list_entities().entities, key=lambda one: (-one.recent, -one.stories, one.name.casefold()))
+    """Show the companies, people and products that stories name, those most in the news lately first."""
+    named = [one for one in queries.list_entities().entities if one.stories]
+    found = sorted(named, key=lambda one: (-one.recent, -one.stories, one.name.casefold()))
     titles = {EntityKind.COMPANY: "Companies", EntityKind.PERSON: "People", EntityKind.PRODUCT: "Products"}
     kinds = [(title, [one for one in found if one.kind == kind]) for kind, title in titles.items()]
     return page(request, "names.html", {"kinds": kinds})
