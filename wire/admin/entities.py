@@ -19,7 +19,7 @@ from wire.admin.queues import PARAMETER, QueuedAdmin, QueueFilter
 from wire.admin.stories import story_link
 from wire.models import Entity, Story, WireState
 from wire.publishing.entity_links import relink
-from wire.text.entity_names import plain
+from wire.text.entity_names import normalize_typography
 
 PROPOSALS: Final = "new-names"
 LOOKED_AT: Final = 2_000  # newest stories that a preview reads
@@ -130,7 +130,7 @@ class EntityAdmin(QueuedAdmin[Entity], ExportingAdmin, PreviewedAdmin[Entity], F
         found = [
             story
             for story in newest
-            if story.current and finder.is_named_in(plain(story.current.headline, story.current.summary_medium))
+            if story.current and finder.is_named_in(normalize_typography(story.current.headline, story.current.summary_medium))
         ]
         rows = [(story_link(story), story.current.summary_medium) for story in found[:SHOWN] if story.current]
         shown = table(("Story", "Summary"), rows, "None of them names it.")

@@ -16,7 +16,7 @@ from django.utils.text import slugify
 from sources.models import Publication
 from wire.models import Entity, Story, StoryEntity, StoryRevision, WireState
 from wire.publishing.growth import list_growing_names
-from wire.text.entity_names import plain
+from wire.text.entity_names import normalize_typography
 
 ENTITIES_FILE: Final = Path(settings.BASE_DIR) / "fixtures" / "entities.json"
 WINDOW: Final = dt.timedelta(weeks=4)  # in which a new name has to have grown
@@ -37,7 +37,7 @@ def _build(entities: Collection[Entity], rows: Sequence[tuple[int, dt.datetime, 
     return [
         StoryEntity(story_id=story, entity_id=entity, is_official=publication == own, published_at=published_at)
         for story, published_at, publication, *texts in rows
-        for text in [plain(*texts)]
+        for text in [normalize_typography(*texts)]
         for entity, own, finder in finders
         if publication == own or finder.is_named_in(text)
     ]

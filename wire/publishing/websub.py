@@ -38,11 +38,11 @@ log = logging.getLogger(__name__)
 
 
 class Unanswered(Exception):
-    """The hub is to be asked again later."""
+    """The hub asks to try again later."""
 
 
 class FeedUnanswered(Unanswered):
-    """One feed is to be told again later."""
+    """The hub has trouble with one feed, which is announced again later."""
 
 
 def announce(last: int | None, now: dt.datetime | None = None) -> float:

@@ -20,7 +20,7 @@ from wire.schemas.params import LIST_LIMIT, EntityKind
 from wire.schemas.stories_answer import StoriesAnswer
 from wire.schemas.story import EntitiesOut, EntityBrief, EntityLink, EntityOut, EntityStoryline, OfficialPost, StoryOut
 from wire.search.cursor import count_capped
-from wire.text.entity_names import NameFinder, plain
+from wire.text.entity_names import NameFinder, normalize_typography
 from wire.text.plain_text import plain_text
 
 RECENT: Final = dt.timedelta(days=28)
@@ -108,7 +108,7 @@ def list_named(story_ids: Collection[str]) -> list[EntityLink]:
 
 def list_named_in_query(query: str) -> list[EntityLink]:
     """Return who and what a search names, in any capitals."""
-    text = plain(query.casefold())
+    text = normalize_typography(query.casefold())
     finders = [
         (entity, NameFinder(map(str.casefold, entity.list_spellings()), map(str.casefold, entity.list_exceptions())))
         for entity in select_shown()

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from wire.text.entity_names import NameFinder, plain
+from wire.text.entity_names import NameFinder, normalize_typography
 
 SHIPPED = {
     row["name"]: NameFinder((row["name"], *row.get("spellings", ())), tuple(row.get("exceptions", ())))
@@ -31,7 +31,7 @@ SHIPPED = {
     ],
 )
 def test_a_name_is_found(name: str, text: str) -> None:
-    assert SHIPPED[name].is_named_in(plain("Nothing here.", text))
+    assert SHIPPED[name].is_named_in(normalize_typography("Nothing here.", text))
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def test_a_name_is_found(name: str, text: str) -> None:
     ],
 )
 def test_something_else_is_not_found(name: str, text: str) -> None:
-    assert not SHIPPED[name].is_named_in(plain(text))
+    assert not SHIPPED[name].is_named_in(normalize_typography(text))
 
 
 def test_what_a_spelling_holds_is_no_pattern() -> None:
