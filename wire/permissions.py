@@ -44,6 +44,7 @@ def create_groups(**_kwargs: Any) -> None:
 
 def expect_new_name(name: str) -> None:
     """Raises: InvalidArgument for a name that is taken or cannot be one."""
+    name = User.normalize_username(name)  # as an account has it
     if User.objects.filter(username=name).exists():
         raise InvalidArgument(f"There is an account {name} already.", f"For a new password: manage.py changepassword {name}.")
     try:

@@ -5,8 +5,11 @@ The process holds a lock on that file, which ends with it, however it ends: the 
 
 import fcntl
 import json
+import os
+import secrets
 import subprocess
 import sys
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,17 +26,35 @@ from wire.admin.base import Form, ModelAdmin, moment, remember
 from wire.models import WireState
 
 MOST_SHOWN: Final = 100_000  # characters of what a command wrote
+CONFIRMABLE: Final = 900.0  # seconds after a command has said what it would do
+SHOWN_ONLY: Final = "Nothing was changed."  # begins the last line of a dry run that found something to do
+ENDS: Final = ("Done", "Nothing")  # begin the last line of a command that came to its end
 
 
 @dataclass(frozen=True, slots=True)
 class CommandLog:
-    """The last run of a command: its arguments, who started it and when, what it wrote so far, and whether it still runs."""
+    """The last run of a command: its arguments, who started it and when (`started_at`: seconds since 1970), what it wrote so far,
+    and whether it still runs. `token` names the run.
+    """
 
     arguments: Sequence[str] = ()
     user: str = ""
     started: str = ""
+    started_at: float = 0.0
+    token: str = ""
     text: str = ""
+    last_line: str = ""
     is_running: bool = False
+
+    @property
+    def may_confirm(self) -> bool:
+        """Return whether it said what it would do, and lately, so that the plan is still the one that was shown."""
+        is_whole = "--dry-run" in self.arguments and not self.is_running and self.last_line.startswith(SHOWN_ONLY)
+        return is_whole and time.time() - self.started_at < CONFIRMABLE
+
+    @property
+    def is_broken_off(self) -> bool:
+        return not self.is_running and bool(self.started) and not self.last_line.startswith(ENDS)
 
 
 def start(name: str, command: str, *arguments: str, user: str) -> None:
@@ -46,7 +67,8 @@ def start(name: str, command: str, *arguments: str, user: str) -> None:
         except BlockingIOError as error:
             raise Busy("This command still runs.", "Wait for its end; its page shows it.") from error
         log.truncate(0)
-        head = {"arguments": arguments, "user": user, "started": moment(timezone.now())}
+        head: dict[str, Any] = {"arguments": arguments, "user": user, "started": moment(timezone.now())}
+        head |= {"started_at": time.time(), "token": secrets.token_hex(8)}
         log.write(json.dumps(head).encode() + b"\n")
         log.flush()
         # The child inherits the open file, and with it the lock.
@@ -58,21 +80,23 @@ _children: Final[list["subprocess.Popen[bytes]"]] = []
 
 def run_process(arguments: Sequence[str], log: Any) -> None:
     _children[:] = [child for child in _children if child.poll() is None]  # which lets those that ended go
-    _children.append(
-        subprocess.Popen(arguments, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT, start_new_session=True)  # noqa: S603
-    )
+    output = {"stdout": log, "stderr": subprocess.STDOUT, "env": os.environ | {"PYTHONUNBUFFERED": "1"}}  # seen as it is written
+    _children.append(subprocess.Popen(arguments, stdin=subprocess.DEVNULL, start_new_session=True, **output))  # noqa: S603
 
 
 def read_log(name: str) -> CommandLog:
     try:
         with _log_file(name).open("rb") as log:
-            head, _, text = log.read(MOST_SHOWN).decode(errors="replace").partition("\n")
             try:
                 fcntl.flock(log, fcntl.LOCK_SH | fcntl.LOCK_NB)
                 is_running = False
             except BlockingIOError:
                 is_running = True
-            return CommandLog(**json.loads(head), text=text.strip(), is_running=is_running)
+            # Read after that: what a command that has ended wrote last is there.
+            head, _, text = log.read().decode(errors="replace").partition("\n")
+            text = text.strip()
+            last_line = text.rpartition("\n")[2]
+            return CommandLog(**json.loads(head), text=text[:MOST_SHOWN], last_line=last_line, is_running=is_running)
     except (FileNotFoundError, ValueError):  # never started, or killed before it began
         return CommandLog()
 
@@ -84,16 +108,16 @@ def _log_file(name: str) -> Path:
 def show_command(
     desk: ModelAdmin[Any], request: HttpRequest, command: str, title: str, points: Sequence[str], form: Form | None = None
 ) -> HttpResponse:
-    """Show a command that first says what it would do (`--dry-run`) and then does exactly that (`--yes`).
+    """Show a command that first says what it would do (`--dry-run`) and then does that (`--yes`).
 
-    `form.arguments()` gives its arguments. The second step takes them from the first, so that nothing else is done than was shown.
+    `form.arguments()` gives its arguments. The second step takes them from the first, a quarter of an hour later at most.
     """
     log = read_log(command)
-    was_shown = "--dry-run" in log.arguments and not log.is_running
     if request.method == "POST" and (form is None or "confirmed" in request.POST or form.is_valid()):
-        is_confirmed = request.POST.get("confirmed") == log.started and was_shown
+        is_confirmed = request.POST.get("confirmed") == log.token and log.may_confirm
         if "confirmed" in request.POST and not is_confirmed:
-            messages.error(request, "Something else was shown last. Nothing was changed: look at it again, then confirm.")
+            why = "Something else was shown last, or it was shown too long ago."
+            messages.error(request, f"{why} Nothing was changed: look at it again, then confirm.")
             return HttpResponseRedirect(request.path)
         if is_confirmed:
             arguments = [*(one for one in log.arguments if one != "--dry-run"), "--yes"]
@@ -110,7 +134,6 @@ def show_command(
     context = {
         **desk.admin_site.each_context(request),
         **{"title": title, "opts": desk.opts, "points": points, "form": form, "log": log},
-        "may_confirm": was_shown and "Nothing would" not in log.text and "Error" not in log.text,
         "is_done": "--yes" in log.arguments,
     }
     return render(request, "admin/command.html", context)

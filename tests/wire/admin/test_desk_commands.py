@@ -52,6 +52,27 @@ def test_a_file_that_is_missing_or_damaged_is_a_command_that_never_ran(settings:
     assert commands.read_log("rebuild") == commands.CommandLog()
 
 
+@pytest.mark.parametrize(
+    ("arguments", "text", "may_confirm", "is_broken_off"),
+    [
+        (["--dry-run"], "1 would change:\n  'The Error that OpenAI made'\nNothing was changed.", True, False),
+        (["--dry-run"], "Nothing would change.", False, False),
+        (["--dry-run"], "1 would change:\n  'Quince ships'", False, True),
+        (["--dry-run"], "CommandError: The database is away.", False, True),
+        (["--yes"], "1 would change:\nDone: 1 changed.", False, False),
+        (["--yes"], "1 would change:", False, True),
+        (["--yes"], "", False, True),
+    ],
+)
+def test_only_what_was_shown_whole_may_be_confirmed(
+    monkeypatch: pytest.MonkeyPatch, arguments: list[str], text: str, may_confirm: bool, is_broken_off: bool
+) -> None:
+    monkeypatch.setattr(commands, "run_process", lambda _, log: log.write(f"{text}\n".encode()))
+    commands.start("rebuild", "rebuild", *arguments, user="ada")
+    log = commands.read_log("rebuild")
+    assert (log.may_confirm, log.is_broken_off) == (may_confirm, is_broken_off)
+
+
 @pytest.mark.slow
 def test_a_rebuild_refuses_a_day_without_fetches_at_its_field_and_those_who_may_not() -> None:
     desk = at_desk("editor")

@@ -90,7 +90,11 @@ def test_an_editors_account_is_asked_for_its_password_twice(
         assert f"{name} may log in at /admin/" in capsys.readouterr().out
         assert sorted(User.objects.get(username=name).groups.values_list("name", flat=True)) == groups
         assert authenticate(username=name, password="a long password")
-    for taken, says in (("ada0", "There is an account ada0 already."), ("a b", "Enter a valid username")):
+    for taken, says in (
+        ("ada0", "There is an account ada0 already."),
+        ("ａｄａ0", "There is an account ada0 already."),
+        ("a b", "Enter a valid username"),
+    ):
         with pytest.raises(CommandError, match=says):
             call_command("createeditor", taken)
 

@@ -2,6 +2,7 @@
 
 import shutil
 import tempfile
+import time
 from pathlib import Path
 from typing import Any, Final
 
@@ -30,6 +31,7 @@ from wire.corpora.factchecks.models import ApiKey, Claim, LoadJob, RatingName, S
 from wire.corpora.factchecks.serializers import permalink
 from wire.text.plain_text import REASON, plain_line
 
+KEPT: Final = 3_600.0  # seconds that the file of a load which is over stays
 MAX_UPLOAD: Final = 10_485_760  # bytes, also of what a packed file holds
 
 
@@ -159,13 +161,17 @@ class LoadJobAdmin(ReadOnly):
         is_open = job.status in (LoadJob.Status.PENDING, LoadJob.Status.RUNNING)
         is_silent = timezone.now() - (job.beat_at or job.created_at) > load_jobs.SILENT
         has_stopped = is_open and not log.is_running and (is_silent or file is not None)
+        may_resume = file is not None and (has_stopped or job.status == LoadJob.Status.FAILED)
         if request.method == "POST":
             if not self.has_upload_permission(request):
                 raise PermissionDenied
             if "cancel" in request.POST and load_jobs.cancel(job, is_dead=has_stopped):
                 remember(request, [job], "Cancelled.")
                 self.message_user(request, "It ends after the batch at hand. What was stored stays.")
-            elif "resume" in request.POST and file is not None:
+                if has_stopped:
+                    shutil.rmtree(_uploads() / job.fingerprint, ignore_errors=True)
+            elif "resume" in request.POST and may_resume and file is not None:
+                LoadJob.objects.filter(pk=job.pk).update(cancel_requested=False)
                 self._start(request, job, file)
             return HttpResponseRedirect(request.path)
         context = {
@@ -173,7 +179,7 @@ class LoadJobAdmin(ReadOnly):
             **{"title": f"Load of {job.source}", "opts": self.opts, "job": job, "log": log},
             "is_running": is_open and not has_stopped,
             "has_stopped": has_stopped,
-            "may_resume": file is not None and (has_stopped or job.status == LoadJob.Status.FAILED),
+            "may_resume": may_resume,
             "may_change": self.has_upload_permission(request),
             "percent": 100 * job.processed // job.total if job.total else None,
             "shown": load_jobs.MOST_MESSAGES,
@@ -207,7 +213,7 @@ class LoadJobAdmin(ReadOnly):
         except WireError as error:
             self.message_user(request, f"This file is being loaded already. {error.hint}", messages.WARNING)
         else:
-            remember(request, [job], f"Uploaded {file.name}.", ADDITION)
+            remember(request, [job], f"Uploaded {job.source}.", ADDITION)
 
 
 def _uploads() -> Path:
@@ -220,19 +226,24 @@ def _find_upload(job: LoadJob) -> Path | None:
 
 
 def _store_upload(uploaded: Any, language: str) -> tuple[LoadJob, Path]:
-    """Store a file until its job is over; those of jobs that are over go."""
+    """Store a file until its job is over; those of jobs that are over go an hour later, when another one comes."""
     unfinished = LoadJob.objects.exclude(status__in=(LoadJob.Status.DONE, LoadJob.Status.CANCELED))
-    wanted = set(unfinished.values_list("fingerprint", flat=True))
     for folder in _uploads().glob("*"):
-        if folder.name not in wanted:
+        is_old = time.time() - folder.stat().st_mtime > KEPT
+        if is_old and not unfinished.filter(fingerprint=folder.name).exists():
             shutil.rmtree(folder, ignore_errors=True)
     _uploads().mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=_uploads()) as directory:
-        file = Path(directory) / Path(str(uploaded.name)).name
+    name = Path(str(uploaded.name)).name
+    # A name of 255 characters may be too long for a file; what it ends with says which form it has.
+    suffix = next(end for end in file_formats.SUFFIXES if name.lower().removesuffix(".gz").endswith(end))
+    with tempfile.TemporaryDirectory(dir=_uploads().parent) as directory:
+        file = Path(directory) / f"upload{suffix}{'.gz' * name.lower().endswith('.gz')}"
         with file.open("wb") as stored:
             for chunk in uploaded.chunks():
                 stored.write(chunk)
         job = load_jobs.job_for(file, language)
+        job.source = name[:500]
+        job.save(update_fields=["source"])
         folder = _uploads() / job.fingerprint
         folder.mkdir(exist_ok=True)
         # An upload that goes on under another name has the same bytes.

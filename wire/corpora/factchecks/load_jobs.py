@@ -26,12 +26,16 @@ _DONE: Final = (LoadJob.Status.DONE, LoadJob.Status.CANCELED)
 
 
 def job_for(file: Path, language: str) -> LoadJob:
-    """Return the job of this file: one that stopped half-way goes on, else a new one."""
+    """Return the job of this file: one that stopped half-way goes on, else a new one. A request to cancel one that may still run
+    stays.
+    """
     fingerprint = file_formats.fingerprint(file, language)
     with transaction.atomic():
         job = LoadJob.objects.select_for_update().filter(fingerprint=fingerprint).exclude(status__in=_DONE).first()
         job = job or LoadJob(source=file.name[:500], fingerprint=fingerprint, language=language)
-        job.status, job.beat_at, job.cancel_requested = LoadJob.Status.RUNNING, timezone.now(), False
+        may_run = job.status == LoadJob.Status.RUNNING and job.beat_at and timezone.now() - job.beat_at < SILENT
+        job.cancel_requested = bool(may_run and job.cancel_requested)
+        job.status, job.beat_at = LoadJob.Status.RUNNING, timezone.now()
         job.save()
     return job
 
@@ -45,6 +49,8 @@ def load(
     announced = time.monotonic()
     with lock(file):
         try:
+            if _is_canceled(job):
+                return _end(job, LoadJob.Status.CANCELED)
             entries = islice(file_formats.read_entries(file, job.language, most_bytes), job.processed, None)
             for batch in _batches(entries):
                 with transaction.atomic():
@@ -53,7 +59,7 @@ def load(
                         store.announce()
                         announced = time.monotonic()
                 progress(job)
-                if LoadJob.objects.filter(pk=job.pk, cancel_requested=True).exists():
+                if _is_canceled(job):
                     return _end(job, LoadJob.Status.CANCELED)
             job.total = job.processed
             _end(job, LoadJob.Status.DONE)
@@ -61,6 +67,10 @@ def load(
             job.messages = [*job.messages, f"{error}"[:500]]
             _end(job, LoadJob.Status.FAILED)
             raise
+
+
+def _is_canceled(job: LoadJob) -> bool:
+    return LoadJob.objects.filter(pk=job.pk, cancel_requested=True).exists()
 
 
 @contextmanager

@@ -33,4 +33,4 @@ class Command(BaseCommand):
         password = getpass.getpass()
         if getpass.getpass("Password again: ") != password:
             raise CommandError("The two differ. No account was made.")
-        return password.strip()
+        return password

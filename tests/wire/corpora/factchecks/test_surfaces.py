@@ -10,6 +10,7 @@ import pytest
 import rispy
 from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import Permission
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from pytest_django import Settings
 
@@ -17,7 +18,7 @@ from tests.claims import FIXTURES, LEAD, TURBINES, claim, german, load
 from tests.mcpserver.asgi import request
 from tests.wire.desk import at_desk, person, words
 from wire.admin import commands
-from wire.corpora.factchecks import store
+from wire.corpora.factchecks import load_jobs, store
 from wire.corpora.factchecks.models import ApiKey, Claim, LoadJob, RatingName
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -192,6 +193,24 @@ class TestDesk:
             desk.post(upload, {"file": file, "language": "de"})
         assert sorted(LoadJob.objects.values_list("status", flat=True)) == ["canceled", "done"]
         assert len(list((settings.WIRE_DATA_DIR / "desk" / "uploads").iterdir())) == 1
+
+    def test_a_load_that_was_cancelled_before_its_process_began_loads_nothing(self, desk: Client) -> None:
+        file = FIXTURES / "claims_de.json"
+        job = load_jobs.job_for(file, "de")
+        assert load_jobs.cancel(job)
+        load_jobs.load(load_jobs.job_for(file, "de"), file)
+        assert (LoadJob.objects.get().status, Claim.objects.count()) == ("canceled", 0)
+        page = f"/admin/factchecks/loadjob/{job.pk}/change/"
+        desk.post(page, {"resume": "1"})
+        assert (LoadJob.objects.get().status, Claim.objects.count()) == ("canceled", 0)
+
+    def test_an_upload_leaves_another_ones_file_and_takes_any_name(self, desk: Client, settings: Settings) -> None:
+        other = settings.WIRE_DATA_DIR / "desk" / "uploads" / "of-another"
+        other.mkdir(parents=True)
+        name, content = f"{'ä' * 200}.json", (FIXTURES / "claims_de.json").read_bytes()
+        desk.post("/admin/factchecks/loadjob/upload/", {"file": SimpleUploadedFile(name, content), "language": "de"})
+        assert (LoadJob.objects.get().source, LoadJob.objects.get().status) == (name, "done")
+        assert other.exists()
 
     def test_while_its_process_works_a_load_shows_progress_and_is_cancelled_after_the_batch(
         self, desk: Client, settings: Settings
