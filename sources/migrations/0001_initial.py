@@ -20,7 +20,7 @@ class Migration(migrations.Migration):
                 ('slug', models.SlugField(max_length=60, unique=True)),
                 ('name', models.CharField(max_length=120, unique=True)),
                 ('aliases', models.JSONField(blank=True, default=list, help_text='Other exact names in common use.')),
-                ('domains', models.JSONField(default=list, help_text='Host names, with a path where a house shares one; canonical first.')),
+                ('domains', models.JSONField(default=list, help_text='Host names, with a path where publications share one; canonical first.')),
                 ('tier', models.PositiveSmallIntegerField(choices=[(1, 'Corporate AI Blogs'), (2, 'Specialist AI Press'), (3, 'Global Newswires & Business Press'), (4, 'Category Wire')])),
                 ('homepage', models.URLField(max_length=500)),
                 ('seat', models.PositiveSmallIntegerField(blank=True, editable=False, help_text='1-24 while in the roster, empty once retired.', null=True, unique=True, validators=[django.core.validators.MinValueValidator(1), django.core.validators.MaxValueValidator(24)])),

@@ -39,12 +39,12 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='publication',
             name='owner',
-            field=models.CharField(blank=True, help_text='The house that it belongs to, written the same way for each of its publications.', max_length=120),
+            field=models.CharField(blank=True, help_text='The group that owns it, written the same way for each of its publications.', max_length=120),
         ),
         migrations.AddField(
             model_name='publication',
             name='owner_since',
-            field=models.DateField(blank=True, help_text='UTC date; empty: for as long as the wire has known it.', null=True),
+            field=models.DateField(blank=True, help_text='UTC date; empty if it always was, as far as the wire knows.', null=True),
         ),
         migrations.RunPython(name_owners, migrations.RunPython.noop),
     ]

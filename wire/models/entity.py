@@ -29,15 +29,15 @@ class Entity(models.Model):
         NEVER = "never", "Never"
 
     slug = models.SlugField(max_length=60, unique=True, help_text="Of its address, /about/…")
-    name = models.CharField(max_length=80, help_text="As readers see it. Stories that spell it so, capitals included, are listed.")
+    name = models.CharField(max_length=80, help_text="Shown to readers. Stories with this spelling, capitals included, are listed.")
     kind = models.CharField(max_length=7, choices=NameKind.choices)
     spellings = models.TextField(
-        blank=True, max_length=2000, help_text="Other spellings, one a line. Whole words with exactly these capitals are found."
+        blank=True, max_length=2000, help_text="Other spellings, one per line. Whole words with exactly these capitals are found."
     )
     exceptions = models.TextField(
         blank=True,
         max_length=2000,
-        help_text="Phrases with one of the spellings that mean something else, one a line: Big Apple, Claude Monet.",
+        help_text="Phrases with one of the spellings that mean something else, one per line: Big Apple, Claude Monet.",
     )
     publication = models.ForeignKey(
         Publication,
@@ -48,7 +48,7 @@ class Entity(models.Model):
         blank=True,
         on_delete=models.DO_NOTHING,
         related_name="+",
-        help_text="Its own publication, if it is one of the 24: these stories are shown apart, as official posts.",
+        help_text="Its own publication, if it is one of the 24: its stories are shown separately, as official posts.",
     )
     state = models.CharField(max_length=8, choices=State.choices, default=State.SHOWN)
     is_shipped = models.BooleanField(
@@ -71,7 +71,7 @@ class Entity(models.Model):
     def clean(self) -> None:
         """Raises: ValidationError: a spelling that nobody sees, or that another name has."""
         if not all(spelling.isprintable() for spelling in self.list_spellings()):
-            raise ValidationError({"spellings": "Use characters that can be seen."})
+            raise ValidationError({"spellings": "Use visible characters."})
         others = Entity.objects.exclude(pk=self.pk).exclude(state=self.State.PROPOSED)
         known = {name.casefold(): other for other in others for name in (*other.list_spellings(), other.slug)}
         for name in (*self.list_spellings(), self.slug):

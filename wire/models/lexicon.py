@@ -37,7 +37,7 @@ class LexiconTerm(models.Model):
             "maker's publication, its name: all its stories have the maker's topic."
         ),
     )
-    weight = models.FloatField(default=1.0, help_text="Negative weights speak against; 0 switches the term off.")
+    weight = models.FloatField(default=1.0, help_text="Negative weights count against; 0 switches the term off.")
     origin = models.CharField(max_length=7, choices=Origin.choices, default=Origin.EDITOR)
 
     class Meta:
@@ -52,7 +52,7 @@ class LexiconTerm(models.Model):
         if self.weight is not None and not math.isfinite(self.weight):
             raise ValidationError({"weight": "Give a plain number, such as 1 or -0.5."})
         if not self.term.isprintable():
-            raise ValidationError({"term": "Use characters that can be seen."})
+            raise ValidationError({"term": "Use visible characters."})
         if self.kind not in self.Kind.values:
             return  # said of the kind already; there is nothing yet to hold the target against
         known = {

@@ -133,7 +133,7 @@ class Snapshot(models.Model):
         log.error("Snapshot %d (%s) is damaged: %s. Run manage.py verifywire, then restore a backup.", self.sequence, self, error)
         return Damaged(
             f"The record of {self.wire_date}, revision {self.revision}, is damaged and cannot be read.",
-            "Other days are as they were; this one is back when the wire's operator has restored it.",
+            "Other days are not affected; this one comes back when the wire's operator has restored it.",
         )
 
 

@@ -109,7 +109,9 @@ class Story(models.Model):
         related_name="+",
         help_text="Whose edits it follows; none for archives.",
     )
-    image_url = models.CharField(max_length=2048, blank=True, help_text="The publisher's picture; never fetched by the wire.")
+    image_url = models.CharField(
+        max_length=2048, blank=True, help_text="The publisher's picture; fetched only if the publication allows it."
+    )
     inputs = models.TextField(
         blank=True, help_text="Digests of the publisher's items that it was read from: `wire.ingest.item_digests`."
     )
@@ -279,7 +281,7 @@ class StoryPair(models.Model):
 
     story = models.ForeignKey(Story, on_delete=models.CASCADE, related_name="+")
     other = models.ForeignKey(Story, on_delete=models.CASCADE, related_name="+")
-    probability = models.FloatField(help_text="That both report one happening, 0–1.")
+    probability = models.FloatField(help_text="That both report one event, 0–1.")
     label = models.CharField(max_length=1, choices=PairLabel.choices, blank=True, help_text="An editor's decision.")
     decided_at = models.DateTimeField(null=True, blank=True)
     decided_by = models.CharField(max_length=150, blank=True)  # as long as an account's name
