@@ -19,9 +19,10 @@ DIST ?= dist
 REQUESTS ?= 100000
 SEED ?= 20260728
 export KILLS ?= 10
+export FULL ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help run chromium test test-fast test-slow lint test-services test-services-all test-mcp test-mcp-all test-browser test-readme package release fuzz soak audit bench bench-smoke lock clean
+.PHONY: help run chromium test test-fast test-slow lint test-services test-services-all test-mcp test-mcp-all test-browser test-readme cluster-programs test-cluster test-cluster-short package release fuzz soak audit bench bench-smoke lock clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -35,7 +36,7 @@ test: $(BIN)/.dev ## Lint, type-check and test, on SQLite; needs no server and n
 test-fast: $(BIN)/.dev
 	$(BIN)/python -m pytest $(TOGETHER)
 
-test-slow: $(BIN)/.dev ## Tests above a quarter of a second, real processes started or killed, long random input (KILLS=50)
+test-slow: $(BIN)/.dev ## Tests above a quarter of a second, real processes started or killed, long random input (FULL=1 KILLS=50)
 	$(BIN)/python -m pytest $(TOGETHER) --hypothesis-profile many -m '(slow or hypothesis) and not clients and not browser and not readme and not soak'
 
 package: $(BIN)/.dev ## Build the wheel into dist/
@@ -86,6 +87,17 @@ test-browser: $(BIN)/.dev chromium ## Use the site and the desk as people do, in
 
 test-readme: $(BIN)/.dev ## Follow README in a fresh checkout with an empty home, word for word; install the package, run the steps of the image
 	$(BIN)/python -m pytest -m readme tests/test_readme.py tests/test_package.py tests/test_deploy.py
+
+cluster-programs:
+	@for name in ip nft setpriv caddy redis-server faketime pg_config; do command -v $$name >/dev/null || missing="$$missing $$name"; done; \
+		if [ -n "$$missing" ] && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		apt-get update -qq && apt-get install -y -qq iproute2 nftables util-linux caddy redis-server faketime postgresql libpq-dev; fi
+
+test-cluster: $(BIN)/.dev cluster-programs ## Break hosts, databases and networks of a cluster under load, and write docs/scaling.md (Linux, root)
+	$(BIN)/python -m tests.cluster --write
+
+test-cluster-short: $(BIN)/.dev cluster-programs ## The same in less than three minutes: a web host, the primary and the network fail
+	$(BIN)/python -m pytest -m cluster tests/cluster
 
 fuzz: $(BIN)/.dev ## Hostile input: 100,000 HTTP requests with a cache and without, stored inputs stretched (SEED=… ONLY=… one connection)
 	FUZZ_REQUESTS=$(REQUESTS) FUZZ_SEED=$(SEED) FUZZ_ONLY=$(ONLY) $(BIN)/python -m pytest -s -m '' --timeout 0 tests/fuzz/test_differential.py
@@ -139,6 +151,7 @@ $(BIN)/.runtime: $(BIN)/python requirements.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
 	@touch $@
 
+# The lock is complete; pip alone would ask for the extra that pyproject.toml overrides.
 $(BIN)/.dev: $(BIN)/python requirements-dev.lock
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements-dev.lock
 	@touch $@ $(BIN)/.runtime
