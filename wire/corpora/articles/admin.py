@@ -6,6 +6,7 @@ from decimal import Decimal
 from typing import Any, Final
 
 from django import forms
+from django.conf import settings
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.db import models, transaction
@@ -18,35 +19,16 @@ from django.utils.html import format_html
 from django.views.decorators.http import require_POST
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
-from wire.admin.base import (
-    Form,
-    FreshForm,
-    LinesField,
-    MaskedAddressAdmin,
-    ModelAdmin,
-    ReadOnly,
-    StackedInline,
-    TabularInline,
-    column,
-    count,
-    lines,
-    marks,
-    moment,
-    never,
-    remember,
-    text_field,
-)
+from wire.admin import base
 from wire.corpora.articles import indexer, store
 from wire.corpora.articles.models import OWN, Article, ArticleRevision, LicenceKind, Payment, Publisher, Source
 from wire.corpora.articles.x402 import CURRENCIES, MAX_TEXT, InvalidPrice, build_price, describe_price
-from wire.corpora.common.forms import link_public
-from wire.text.plain_text import REASON, plain_line
 
 ACCOUNT: Final = re.compile(r"0x[0-9a-fA-F]{40}")
 SHOWN: Final = 100  # articles of a test; all are counted
 TEST_BUTTON: Final = '<span class="desk"><button form="test-source" type="submit" class="plain">Test this source</button> {}</span>'
 LINK: Final = '<a href="{0}" rel="noopener noreferrer">{0}</a>'
-TEST_HINT: Final = "A test asks the publisher now, shows what would be stored, and stores nothing."
+TEST_HINT: Final = "A test fetches the source now, shows what would be stored, and stores nothing."
 STATES: Final = {
     Article.State.LIVE: "served",
     Article.State.WAITING: "waiting: named by a sitemap, page not read yet",
@@ -55,9 +37,11 @@ STATES: Final = {
 }
 
 
-class PublisherForm(FreshForm[Publisher]):
-    domains = LinesField(help_text="Host names of its own, one a line; their subdomains are included. Nothing else is fetched.")
-    left_out = LinesField(required=False, help_text="Beginnings of paths that are not indexed, one a line, such as /private/.")
+class PublisherForm(base.FreshForm[Publisher]):
+    domains = base.LinesField(
+        help_text="The publisher's host names, one per line; their subdomains are included. Nothing else is fetched."
+    )
+    left_out = base.LinesField(required=False, help_text="Path prefixes that are not indexed, one per line, such as /private/.")
     price = forms.DecimalField(
         required=False,
         min_value=0,
@@ -66,13 +50,17 @@ class PublisherForm(FreshForm[Publisher]):
         help_text="What one article costs, such as 0.01; empty if nothing. Searches and lists stay free.",
     )
     currency = forms.ChoiceField(required=False, widget=UnfoldAdminSelectWidget)
-    pay_to = text_field(required=False, max_length=MAX_TEXT, help_text="The publisher's own account, to which readers pay: 0x…")
+    pay_to = base.text_field(
+        required=False, max_length=MAX_TEXT, help_text="The publisher's own account, to which readers pay: 0x…"
+    )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         price = self.instance.price
         if "currency" not in self.fields:  # for whoever only looks
             return
+        if not settings.WIRE_X402_FACILITATOR:
+            self.fields["price"].help_text = "Leave this empty: this installation takes no payments (no WIRE_X402_FACILITATOR)."
         self._terms = dict(CURRENCIES)
         if price:
             same = (name for name, one in CURRENCIES.items() if all(price[key] == one[key] for key in ("network", "asset")))
@@ -127,12 +115,12 @@ class PublisherForm(FreshForm[Publisher]):
 
 def describe_state(source: Source) -> str:
     if source.asked_at is None:
-        return "not asked yet"
+        return "not fetched yet"
     if source.failures:
         return f"failing ({source.failures} in a row): {source.error or source.error_code}"
     refused = sum(refusal["count"] for refusal in source.refusals.values())
-    not_taken = f", {refused:,} not taken" if refused else ""
-    return f"fine: {count(source.found, 'article', 'articles')}{not_taken} on {moment(source.asked_at)}"
+    not_taken = f", {refused:,} refused" if refused else ""
+    return f"fine: {base.count(source.found, 'article', 'articles')}{not_taken} on {base.moment(source.asked_at)}"
 
 
 def _link_test(source: Source) -> str:
@@ -142,24 +130,17 @@ def _link_test(source: Source) -> str:
     return format_html('<span class="desk">{} <a href="{}">Test…</a></span>', describe_state(source), page)
 
 
-class SourceInline(MaskedAddressAdmin, TabularInline[Source, Publisher]):
+class SourceInline(base.MaskedAddressAdmin, base.TabularInline[Source, Publisher]):
     model = Source
     extra = 1  # pages work without a script, too
     fields = ("kind", "url", "state")
     readonly_fields = ("state",)
     formfield_overrides = {models.URLField: {"assume_scheme": "https"}}
-    state = column("State", _link_test)
+    state = base.column("State", _link_test)
 
 
-class RemoveForm(Form):
-    reason = forms.CharField(
-        max_length=REASON,
-        widget=UnfoldAdminTextInputWidget,
-        help_text="One sentence for the history of the desk; readers never see it.",
-    )
-
-    def clean_reason(self) -> str:
-        return plain_line(self.cleaned_data["reason"], REASON)
+class RemoveForm(base.Form):
+    reason = base.ReasonField(help_text="One sentence for the desk's history; readers never see it.")
 
 
 def _list_states(publisher: Publisher) -> str:
@@ -168,7 +149,7 @@ def _list_states(publisher: Publisher) -> str:
         (f"{page}?publisher__id__exact={publisher.pk}&state__exact={state}", f"{getattr(publisher, f'in_{state}'):,}", meaning)
         for state, meaning in STATES.items()
     ]
-    return format_html('<span class="desk">{}</span>', lines('<a href="{}">{}</a> {}', rows))
+    return format_html('<span class="desk">{}</span>', base.lines('<a href="{}">{}</a> {}', rows))
 
 
 def _count_column(state: Article.State) -> Callable[[Publisher], str]:
@@ -181,7 +162,7 @@ def _count_column(state: Article.State) -> Callable[[Publisher], str]:
 
 
 @admin.register(Publisher)
-class PublisherAdmin(ModelAdmin[Publisher]):
+class PublisherAdmin(base.ModelAdmin[Publisher]):
     """Publishers who agreed that agents may read their articles here. None is ever deleted: removing one leaves a tombstone."""
 
     form = PublisherForm
@@ -191,15 +172,19 @@ class PublisherAdmin(ModelAdmin[Publisher]):
     prepopulated_fields = {"slug": ("name",)}
     formfield_overrides = {models.URLField: {"assume_scheme": "https"}}
     inlines = (SourceInline,)
-    has_delete_permission = never
-    articles = column("Articles", _list_states)
-    its_domains = column("Domains", lambda publisher: ", ".join(publisher.domains))
-    its_price = column("Price", lambda publisher: describe_price(publisher.price) or "none")
-    its_left_out = column("Left out", lambda publisher: ", ".join(publisher.left_out) or "nothing")
-    last_indexed = column("Last indexed", lambda publisher: moment(publisher.indexed_at) if publisher.indexed_at else "never")
-    health = column("Sources", lambda row: lines("{}", [(describe_state(source),) for source in row.sources.all()]) or "none")
-    status = column("Status", lambda publisher: marks("removed") if publisher.removed_at else "")
-    public = column("Public page", lambda publisher: link_public(reverse("publisher", args=[publisher.slug]), publisher))
+    has_delete_permission = base.never
+    articles = base.column("Articles", _list_states)
+    its_domains = base.column("Domains", lambda publisher: ", ".join(publisher.domains))
+    its_price = base.column("Price", lambda publisher: describe_price(publisher.price) or "none")
+    its_left_out = base.column("Left out", lambda publisher: ", ".join(publisher.left_out) or "nothing")
+    last_indexed = base.column(
+        "Last indexed", lambda publisher: base.moment(publisher.indexed_at) if publisher.indexed_at else "never"
+    )
+    health = base.column(
+        "Sources", lambda row: base.lines("{}", [(describe_state(source),) for source in row.sources.all()]) or "none"
+    )
+    status = base.column("Status", lambda publisher: base.marks("removed") if publisher.removed_at else "")
+    public = base.column("Public page", lambda publisher: base.link_public(reverse("publisher", args=[publisher.slug]), publisher))
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Publisher]:
         counts = {f"in_{state}": Count("articles", filter=Q(articles__state=state)) for state in STATES}
@@ -214,7 +199,7 @@ class PublisherAdmin(ModelAdmin[Publisher]):
             ("Consent", {"fields": ("consent_note", "consented_on")}),
             ("What agents get", {"fields": ("full_text", "excerpt_length", left_out, "per_minute", *price)}),
             ("Terms", {"fields": ("licence_kind", "licence", "may_answer", "may_train", *seen)}),
-            *((("How it fares", {"fields": ("articles", "last_indexed")}),) if obj else ()),
+            *((("Health", {"fields": ("articles", "last_indexed")}),) if obj else ()),
         )
 
     def get_readonly_fields(self, request: HttpRequest, obj: Publisher | None = None) -> tuple[str, ...]:  # noqa: ARG002
@@ -251,14 +236,14 @@ class PublisherAdmin(ModelAdmin[Publisher]):
         publisher = get_object_or_404(self.get_queryset(request), pk=pk)
         back = HttpResponseRedirect(reverse("admin:articles_publisher_change", args=[pk]))
         if publisher.removed_at:
-            self.message_user(request, "This publisher is removed already. Nothing was changed.", messages.WARNING)
+            self.message_user(request, "This publisher is already removed. Nothing was changed.", messages.WARNING)
             return back
         form = RemoveForm(request.POST if request.method == "POST" else None)
         if request.method == "POST" and form.is_valid():
             with transaction.atomic():
                 number = store.remove(publisher, timezone.now())
-                done = f"Removed, with {count(number, 'article', 'articles')}"
-                remember(request, [publisher], f"{done}. Reason: {form.cleaned_data['reason']}")
+                done = f"Removed, with {base.count(number, 'article', 'articles')}"
+                base.remember(request, [publisher], f"{done}. Reason: {form.cleaned_data['reason']}")
             self.message_user(request, f"{done}. Its addresses say so from now on.")
             return back
         context = {**self.admin_site.each_context(request), "title": "Remove a publisher", "opts": self.opts}
@@ -267,11 +252,11 @@ class PublisherAdmin(ModelAdmin[Publisher]):
 
 def _list_refusals(source: Source) -> str:
     rows = [(reason, refused["count"], ", ".join(refused["first"])) for reason, refused in source.refusals.items()]
-    return format_html('<span class="desk">{}</span>', lines("{}: {}, such as {}", rows)) if rows else "nothing"
+    return format_html('<span class="desk">{}</span>', base.lines("{}: {}, such as {}", rows)) if rows else "nothing"
 
 
 @admin.register(Source)
-class SourceAdmin(MaskedAddressAdmin, ReadOnly):
+class SourceAdmin(base.MaskedAddressAdmin, base.ReadOnly):
     """A feed or sitemap and its health. It is changed at its publisher's page; here it may be tested without storing anything."""
 
     list_display = ("address", "publisher", "kind", "state", "found")
@@ -281,10 +266,10 @@ class SourceAdmin(MaskedAddressAdmin, ReadOnly):
     fields = ("publisher", "kind", "url", "state", "found", "not_taken", "asked_at", "worked_at", "by_hand")
     readonly_fields = ("state", "not_taken", "by_hand")
     change_form_template = "admin/article_source.html"
-    state = column("State", describe_state)
-    not_taken = column("Not taken", _list_refusals)
+    state = base.column("State", describe_state)
+    not_taken = base.column("Refused", _list_refusals)
     # The button of a form of its own (an admin page is one form already); see the template.
-    by_hand = column("By hand", lambda _source: format_html(TEST_BUTTON, TEST_HINT))
+    by_hand = base.column("By hand", lambda _source: format_html(TEST_BUTTON, TEST_HINT))
 
     def get_fields(self, request: HttpRequest, obj: Source | None = None) -> Any:
         may_test = request.user.has_perm("articles.change_source")
@@ -312,11 +297,11 @@ class SourceAdmin(MaskedAddressAdmin, ReadOnly):
         return render(request, "admin/article_source_test.html", context)
 
 
-class RevisionInline(StackedInline[ArticleRevision, Article]):
+class RevisionInline(base.StackedInline[ArticleRevision, Article]):
     model = ArticleRevision
     extra = 0
     fields = readonly_fields = ("replaced_at", "title", "author", "description", "markdown", "content_sha256")
-    has_add_permission = has_change_permission = has_delete_permission = never
+    has_add_permission = has_change_permission = has_delete_permission = base.never
 
 
 def _describe_standing(article: Article) -> str:
@@ -325,7 +310,7 @@ def _describe_standing(article: Article) -> str:
 
 
 @admin.register(Article)
-class ArticleAdmin(ReadOnly):
+class ArticleAdmin(base.ReadOnly):
     list_display = ("headline", "publisher", "standing", "publication", "read")
     list_filter = ("state", "publisher")
     list_select_related = ("publisher",)
@@ -340,15 +325,17 @@ class ArticleAdmin(ReadOnly):
     )
     readonly_fields = ("address",)
     inlines = (RevisionInline,)
-    headline = column("Title", lambda article: str(article)[:140], "title")
-    standing = column("State", _describe_standing, "state")
-    publication = column("Published", lambda article: moment(article.published_at) if article.published_at else "", "place")
-    read = column("Read", lambda article: moment(article.read_at) if article.read_at else "", "read_at")
-    address = column("Its page at the publisher", lambda article: format_html(LINK, article.url))
+    headline = base.column("Title", lambda article: str(article)[:140], "title")
+    standing = base.column("State", _describe_standing, "state")
+    publication = base.column(
+        "Published", lambda article: base.moment(article.published_at) if article.published_at else "", "place"
+    )
+    read = base.column("Read", lambda article: base.moment(article.read_at) if article.read_at else "", "read_at")
+    address = base.column("Its page at the publisher", lambda article: format_html(LINK, article.url))
 
 
 @admin.register(Payment)
-class PaymentAdmin(ReadOnly):
+class PaymentAdmin(base.ReadOnly):
     list_display = ("taken_at", "publisher", "amount", "asset", "network", "key", "settling_at", "settled_at")
     list_filter = ("publisher",)
     list_select_related = ("publisher",)

@@ -28,12 +28,12 @@ REFUSALS: Final = {
 _answers = partial(document_answers, refusals=REFUSALS)
 
 Slug = Annotated[str, Path(max_length=100, description="A publisher's slug, as publishers.json lists it.", examples=["wire"])]
-Keywords = Annotated[str, Query(min_length=1, max_length=MAX_QUERY, description="Keywords. In the title each counts three times.")]
+Keywords = Annotated[str, Query(min_length=1, max_length=MAX_QUERY, description="Keywords. Each counts three times in the title.")]
 Found = Annotated[int, Query(ge=1, le=20)]
 Listed = Annotated[int, Query(ge=1, le=50)]
 Cursor = Annotated[str | None, Query(max_length=8_000, description="`next_cursor` of the page before.")]
 Url = Annotated[str, Query(min_length=1, max_length=MAX_URL, description="An article's address at its publisher.")]
-MaxChars = Annotated[int, Query(ge=1, le=queries.WHOLE, description="The most characters of the text; `next_offset` goes on.")]
+MaxChars = Annotated[int, Query(ge=1, le=queries.WHOLE, description="The most characters of the text; `next_offset` continues.")]
 Offset = Annotated[int, Query(ge=0, le=queries.WHOLE, description="Where in the text to begin: a `next_offset`.")]
 
 
@@ -42,7 +42,7 @@ def publishers(request: HttpRequest) -> HttpResponse:
     return answer(queries.list_publishers(), BRIEFLY)
 
 
-@router.get("/{publisher}.json", **_answers(PublisherOut, 404, 422), summary="A publisher: its terms, and how much it has")
+@router.get("/{publisher}.json", **_answers(PublisherOut, 404, 422), summary="A publisher: its terms, and its number of articles")
 def publisher(request: HttpRequest, publisher: Slug) -> HttpResponse:
     return answer(queries.get_publisher(publisher), BRIEFLY)
 

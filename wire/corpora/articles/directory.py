@@ -13,10 +13,9 @@ from wire.corpora.articles.models import MAX_LICENCE, Publisher
 from wire.corpora.common.server_card import answer_card, describe_server
 
 LISTED: Final = f"All publishers are listed at {settings.WIRE_SITE_URL}/.well-known/mcp.json."
-LISTED_IN_REST: Final = "All publishers are listed at /api/articles/publishers.json."
 
 
-def find_publisher(slug: str, hint: str = LISTED_IN_REST) -> Publisher:
+def find_publisher(slug: str, hint: str = "All publishers are listed at /api/articles/publishers.json.") -> Publisher:
     """Raises: NotFound, which says when one was removed."""
     publisher = Publisher.objects.with_slug(slug).first()
     if publisher is None:
@@ -27,7 +26,7 @@ def find_publisher(slug: str, hint: str = LISTED_IN_REST) -> Publisher:
 
 
 def _to_removed(row: Publisher, hint: str) -> NotFound:
-    return NotFound(f"{row.name} was removed on {row.removed_at:%Y-%m-%d} and is served no more.", hint)
+    return NotFound(f"{row.name} was removed on {row.removed_at:%Y-%m-%d} and is no longer served.", hint)
 
 
 def list_members() -> Mapping[str, Publisher | NotFound]:

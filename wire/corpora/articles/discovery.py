@@ -16,16 +16,12 @@ from sources.health import HostNotes
 from sources.parse import InvalidFeed, parse, parse_page, parse_sitemap
 from sources.parse.charsets import decode
 from sources.parse.markup import tokens
-from wire.corpora.articles import page_fetch
 from wire.corpora.articles.indexer import MAX_DOCUMENT
 from wire.corpora.articles.models import Source, is_public_suffix
+from wire.ingest import feed_entries
 from wire.text.plain_text import plain_text
 
-MAX_DECLARED: Final = 5  # feeds, and sitemaps, of a site that are looked at
 FEED_TYPES: Final = {"application/rss+xml", "application/atom+xml", "application/feed+json", "application/rdf+xml"}
-# Where sites have them that do not say so.
-FEED_PATHS: Final = ("/feed", "/rss.xml", "/feed.xml", "/atom.xml", "/index.xml")
-SITEMAP_PATHS: Final = ("/sitemap.xml", "/sitemap_index.xml")
 _SITEMAP: Final = re.compile(r"^\s*sitemap\s*:\s*(\S+)", re.I | re.M)
 _PARTS: Final = re.compile(r"\s[|\-–—·•»:]\s")
 
@@ -49,18 +45,16 @@ class SiteProfile:
 
 
 def explore_site(url: str) -> SiteProfile:
-    """Ask the site politely, a few addresses at most. `url` is its home page, or a feed or a sitemap of it. Raises: InvalidArgument
-    when it cannot be asked, does not answer, or belongs to another site.
-    """
+    """Ask a site, a few addresses at most; `url` is its home page, a feed or a sitemap. Raises: InvalidArgument if it cannot be."""
     hosts = HostNotes()
     try:
         asked = WebAddress.parse(url).authority.removeprefix("www.")
     except ValueError as error:
-        raise InvalidArgument(f"{url[:200]} cannot be asked: {error}.", "Give the address of a home page: https://…") from error
+        raise InvalidArgument(f"{url[:200]} cannot be fetched: {error}.", "Give the address of a home page: https://…") from error
     (start,) = _ask([url], (), hosts)
     if not isinstance(start, fetch.Fetched):
         why = start.message if isinstance(start, fetch.Failed) else "nothing came"
-        raise InvalidArgument(f"{url[:200]} does not answer: {why}", "Look whether it opens in a browser.")
+        raise InvalidArgument(f"{url[:200]} does not answer: {why}", "Check whether it opens in a browser.")
     if not _is_below(start.url, asked):  # somebody agreed for the site that was named, and for no other
         raise InvalidArgument(f"{url[:200]} leads to {start.url[:200]}.", "Give that address if it is the publisher's.")
     site = _describe(start)
@@ -68,14 +62,14 @@ def explore_site(url: str) -> SiteProfile:
     root = site.homepage
     (robots,) = _ask([urljoin(root, "robots.txt")], (site.domain,), hosts)
     listed = _SITEMAP.findall(decode(robots.body, robots.content_type)) if isinstance(robots, fetch.Fetched) else []
-    for kind, declared, usual in (
-        (Source.Type.FEED, list(_list_feeds(start)), FEED_PATHS),
-        (Source.Type.SITEMAP, listed, SITEMAP_PATHS),
+    for kind, declared, usual in (  # and where sites have them that do not say so
+        (Source.Type.FEED, list(_list_feeds(start)), ("/feed", "/rss.xml", "/feed.xml", "/atom.xml", "/index.xml")),
+        (Source.Type.SITEMAP, listed, ("/sitemap.xml", "/sitemap_index.xml")),
     ):
         for addresses in (declared, [urljoin(root, path) for path in usual]):
             if any(known == kind for known, _ in site.sources):
                 break
-            own = [one for one in dict.fromkeys(addresses) if _is_below(one, site.domain)][:MAX_DECLARED]
+            own = [one for one in dict.fromkeys(addresses) if _is_below(one, site.domain)][:5]
             answers = zip(own, _ask(own, (site.domain,), hosts), strict=True)
             site.sources += [source for source in _read(site, answers) if source not in site.sources]
     site.name = site.name or site.domain
@@ -83,7 +77,7 @@ def explore_site(url: str) -> SiteProfile:
 
 
 def _ask(urls: Iterable[str], within: tuple[str, ...], hosts: HostNotes) -> list[fetch.Outcome]:
-    policy = replace(page_fetch.policy(), max_body=MAX_DOCUMENT)
+    policy = replace(feed_entries.policy(), max_body=MAX_DOCUMENT)
     time.sleep(policy.gap if hosts else 0)  # as between the requests of one run
     asks = [fetch.Ask(number, url, within=within, is_page=True) for number, url in enumerate(urls)]
     outcomes = {ask.key: outcome for ask, outcome in fetch.fetch_all(asks, policy, hosts)}

@@ -27,7 +27,7 @@ LOOKED_AT = 4  # times as many articles as are wanted are read: those with few o
 def search_documents(query: str, limit: int) -> DocumentsOut:
     """Return the best articles of all publishers, by the ranking of each, that hold most of the words. Raises: InvalidArgument."""
     if not (asked := [form for form in forms(query) if form.least > SOME]):
-        raise InvalidArgument("query holds no word.", "Give one or more keywords.")
+        raise InvalidArgument("query has no words.", "Give one or more keywords.")
     words = " ".join(term.written or term.exact[0] for term in asked[0].terms)  # without "what" and "the", which titles hold
     publishers = {search.index_name(one): one for one in Publisher.objects.live().exclude(slug=OWN)}
     held = Postings.objects.filter(index__in=publishers, token__in=search.keywords(words)).values_list("index", flat=True)
@@ -54,9 +54,7 @@ def search_documents(query: str, limit: int) -> DocumentsOut:
 
 
 def fetch_document(own_id: str) -> DocumentOut:
-    """Return an article as it was indexed. A publisher's own server alone gives what costs something or is counted, and says on
-    what terms; nobody waits for a page here. Raises: NotFound.
-    """
+    """Return an article as indexed; what costs something or is counted, its publisher's server alone gives. Raises: NotFound."""
     slug, _, number = own_id.partition("/")
     publisher = find_publisher(slug)
     is_number = number.isascii() and number.isdigit() and len(number) < 10

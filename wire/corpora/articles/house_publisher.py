@@ -22,7 +22,6 @@ from wire.models.snapshot import newest_of_day
 from wire.queries import Correction
 
 NAME: Final = "ChatbotNews.ai"
-LICENCE: Final = "CC BY 4.0, https://creativecommons.org/licenses/by/4.0/"
 PER_PAGE: Final = 500  # corrections
 _TITLE: Final = re.compile(r"\A# (.*)\n+")
 _SPECIAL: Final = re.compile(r"([\\`*_\[\]<>#|~])")
@@ -33,7 +32,8 @@ def create_publisher() -> None:
     site = settings.WIRE_SITE_URL
     where = {"homepage": f"{site}/", "domains": [WebAddress.parse(site).authority]}
     consent = {"consent_note": "The wire's own content.", "consented_on": dt.date(2026, 1, 1)}
-    facts = where | consent | {"name": NAME, "licence_kind": LicenceKind.CC, "licence": LICENCE}
+    licence = {"licence_kind": LicenceKind.CC, "licence": "CC BY 4.0, https://creativecommons.org/licenses/by/4.0/"}
+    facts = where | consent | licence | {"name": NAME}
     publisher, is_new = Publisher.objects.get_or_create(slug=OWN, defaults=facts)
     if not is_new and (publisher.homepage, publisher.domains) != (where["homepage"], where["domains"]):
         Publisher.objects.filter(pk=publisher.pk).update(**where)
@@ -56,9 +56,7 @@ def synchronise(publisher: Publisher, now: dt.datetime) -> Counter[str]:
 
 
 def _draft_takes(read: dict[str, dt.datetime | None]) -> Iterator[ArticleDraft]:
-    """Draft the take of each published day, whether rules or an editor wrote it, from its newest snapshot; takes that did not
-    change since they were `read` without text.
-    """
+    """Draft the take of each published day from its newest snapshot; without text if it did not change since it was `read`."""
     newest = Snapshot.objects.days().annotate(newest=newest_of_day()).values("newest")
     rows = Snapshot.objects.filter(pk__in=newest).order_by("wire_date").values_list("pk", "wire_date", "generated_at")
     for pk, day, changed in rows:

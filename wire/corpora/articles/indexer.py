@@ -33,22 +33,19 @@ from wire.corpora.articles.models import AT_ONCE, NAMED_REFUSALS, OWN, SUFFIX_HI
 from wire.corpora.articles.normalize import RefusedItem, draft_entry, draft_page, is_front
 from wire.corpora.articles.page_fetch import Unread
 from wire.corpora.articles.store import ArticleDraft
-from wire.ingest.feed_entries import refuse_sample
+from wire.ingest import feed_entries
 from wire.text.plain_text import plain_line, plain_text
 
 MAX_PAGES: Final = 5_000  # of one run
 MAX_SECONDS: Final = 20 * 60.0  # of one run; what is left is for the next
-MAX_AGAIN: Final = 100  # pages of one run that are looked at though no source speaks of them
 MAX_DOCUMENT: Final = 50 << 20  # bytes of a feed or a sitemap (sitemaps.org)
 MAX_CHILDREN: Final = 1_000  # sitemaps that one source leads to
-MAX_TRIED: Final = 1_000  # articles of a test
 MAX_NAME: Final = 200  # characters of a refused item's name
 MAX_DEPTH: Final = 3  # of an index within an index
 REREAD: Final = dt.timedelta(days=3)  # after which a source is read whole though it did not change, to see what it still shows
 PATIENCE: Final = 5.0  # seconds that pages which were read wait to be stored
 MOST_TROUBLE: Final = 5  # failures of a server in a row after which it is left alone for a while
-LEFT_ALONE: Final = dt.timedelta(minutes=10)
-FAULT: Final = "A fault of the wire's own; the log says why."
+FAULT: Final = "An internal error; the log says why."
 _TROUBLE: Final = {"dns", "connect", "tls", "timeout", "too_slow", "broken_answer", "http_429"}
 
 log = logging.getLogger(__name__)
@@ -58,9 +55,7 @@ Fetching = Callable[[Iterable[fetch.Ask], fetch.Policy, HostNotes], Generator[tu
 
 @dataclass(slots=True)
 class RunReport:
-    """The result of a run: `counts` by name (docs/articles.md), `errors` about sources and servers, `refused` about items that were
-    not taken, and in `left` the number of pages that wait for the next run.
-    """
+    """The result of a run: `counts` by name (docs/articles.md), refused items, and in `left` the pages that wait."""
 
     publisher: Publisher
     counts: Counter[str] = field(default_factory=Counter)
@@ -89,9 +84,8 @@ def index(
     seconds: float = MAX_SECONDS,
     how: fetch.Policy | None = None,
 ) -> RunReport:
-    """Bring a publisher's articles up to date; `now` is in UTC. `by_hand` asks sources also before they are due again; `stop` ends
-    the run after the batch at hand. Raises: Busy while another process indexes this publisher; NotFound when it was removed;
-    InvalidArgument on the sample wire, which takes no real articles, and for a publisher with a public suffix among its hosts.
+    """Bring a publisher's articles up to date; `now` is in UTC. `by_hand`: ask sources not yet due. `stop` ends it after the
+    batch at hand. Raises: Busy; NotFound when it was removed; InvalidArgument on the sample wire, and for a public suffix.
     """
     started = time.monotonic()
     now = now or timezone.now()
@@ -102,11 +96,11 @@ def index(
         )
     is_sample = sample.is_sample(publisher)
     if publisher.slug != OWN and not is_sample:
-        refuse_sample()
+        feed_entries.refuse_sample()
     was_broken_off = bool(IndexLease.objects.get_or_create(publisher=publisher)[0].holder)
     with job_lock.acquire(IndexLease.objects.filter(publisher=publisher), f"indexing of {publisher.slug}") as lease:
         report, ends, has_ended = RunReport(publisher), started + seconds, False
-        run = _Run(publisher, report, now, lease, how or page_fetch.policy(), lambda: stop() or time.monotonic() > ends)
+        run = _Run(publisher, report, now, lease, how or feed_entries.policy(), lambda: stop() or time.monotonic() > ends)
         if is_sample:
             run.fetch_all = sample.fetch_all
         try:
@@ -129,13 +123,11 @@ def index(
 
 
 def try_out(source: Source) -> list[ArticleDraft] | str:
-    """Return the first MAX_TRIED articles that a run would take from a source now, of an index of sitemaps from the first one; or
-    a sentence that says why there are none. Asks the publisher, and writes nothing.
-    """
+    """Return the first articles that a run would take from a source now, or why there are none. Writes nothing."""
     publisher, url, now = source.publisher, source.url, timezone.now()
     for _ in range(MAX_DEPTH + 1):
         ask = fetch.Ask(0, url, within=publisher.own_domains)
-        ((_, outcome),) = fetch.fetch_all([ask], replace(page_fetch.policy(), max_body=MAX_DOCUMENT), HostNotes())
+        ((_, outcome),) = fetch.fetch_all([ask], replace(feed_entries.policy(), max_body=MAX_DOCUMENT), HostNotes())
         if not isinstance(outcome, fetch.Fetched):
             return outcome.message if isinstance(outcome, fetch.Failed) else "Nothing came."
         try:
@@ -147,14 +139,14 @@ def try_out(source: Source) -> list[ArticleDraft] | str:
             break
         url = child
     drafts, refusals = [], Counter[str]()
-    for entry in islice(entries, MAX_TRIED):
+    for entry in islice(entries, 1_000):
         try:
             drafts.append(draft_entry(publisher, entry, now))
         except RefusedItem as refusal:
             refusals[refusal.code] += 1
     if refusals and not drafts:
         counted = ", ".join(f"{number:,} {code}" for code, number in refusals.items())
-        return f"Not one of its addresses is on {', '.join(publisher.domains)} and to be indexed: {counted}."
+        return f"None of its addresses can be indexed: all are outside {', '.join(publisher.domains)} or refused ({counted})."
     return drafts
 
 
@@ -224,7 +216,7 @@ class _Run:
                     children = []
                 if children and document.depth == MAX_DEPTH:
                     self.report.counts["too deep"] += len(children)
-                    message = f"not taken: {len(children):,} sitemaps, more than {MAX_DEPTH} deep, such as {children[0].url}"
+                    message = f"refused: {len(children):,} sitemaps, more than {MAX_DEPTH} deep, such as {children[0].url}"
                     self.report.refused.append(f"{document.url}: {message}")
                     continue
                 asked |= {child.url for child in children}
@@ -323,7 +315,7 @@ class _Run:
             if not document.depth:
                 source.found = found + sum(child.get("found", 0) for child in source.children.values())
             if refusals:
-                self.report.refused.append(f"{mask_address(document.url)}: not taken: {describe_refusals(refusals)}")
+                self.report.refused.append(f"{mask_address(document.url)}: refused: {describe_refusals(refusals)}")
         _save_source(source)
 
     def _note_failure(self, document: _Document, code: str, message: str) -> None:
@@ -367,7 +359,7 @@ class _Run:
             (rows.filter(state=Article.State.LIVE, ask_at=AT_ONCE), most),
             (rows.filter(state=Article.State.GONE, ask_at=AT_ONCE), most),
             (rows.filter(state=Article.State.WAITING, missing_since=None).order_by("pk"), most),
-            *((again.filter(state=state), MAX_AGAIN) for state in (Article.State.FAILED, Article.State.LIVE, Article.State.GONE)),
+            *((again.filter(state=state), 100) for state in (Article.State.FAILED, Article.State.LIVE, Article.State.GONE)),
         ):
             urls |= dict(wanted.values_list("pk", "url")[: max(0, min(at_most, most - len(urls)))])
         return urls
@@ -397,8 +389,8 @@ class _Run:
             return
         self.failures[host] += 1
         if self.failures[host] == MOST_TROUBLE:
-            self.hosts.setdefault(host, fetch.HostNote()).not_before = timezone.now() + LEFT_ALONE
-            message = f"{MOST_TROUBLE} pages in a row failed, so it is left alone for 10 minutes. The last: {unread.message}"
+            self.hosts.setdefault(host, fetch.HostNote()).not_before = timezone.now() + dt.timedelta(minutes=10)
+            message = f"{MOST_TROUBLE} pages in a row failed, so it is not asked for 10 minutes. The last: {unread.message}"
             self.report.errors.append(f"{host}: {message}")
 
     def _store_pages(self, batch: Sequence[tuple[int, str, Page | Unread]]) -> None:

@@ -23,9 +23,7 @@ from wire.corpora.articles.x402 import InvalidPrice, describe_price, parse_price
 
 OWN: Final = "wire"  # the slug of the wire's own publisher, which is there from the start
 RESERVED: Final = frozenset({"publishers"})  # slugs that would be addresses of the API: /api/articles/publishers.json
-MAX_EXCERPT: Final = 5_000
 MAX_LICENCE: Final = 300  # characters of a licence that are given with the terms
-MAX_PER_MINUTE: Final = 6_000
 AT_ONCE: Final = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)  # `Article.ask_at` of a page that changed: before all that are due
 SUFFIX_HINT: Final = "Name the publisher's own host, such as www.example.org."
 NAMED_REFUSALS: Final = 3  # refused items of a reason
@@ -61,17 +59,17 @@ class Publisher(Sealed):
     homepage = models.URLField(max_length=500)
     domains = models.JSONField(
         default=list,
-        help_text="Host names of its own, subdomains included, with a port if it is not the usual one; nothing else is fetched.",
+        help_text="Its own host names, subdomains included, with a port if it is not the usual one; nothing else is fetched.",
     )
     consent_note = models.TextField(help_text="Who agreed to what, and where that is written down. Not shown.")
     consented_on = models.DateField(help_text="UTC date of the consent.")
     full_text = models.BooleanField(default=True, help_text="Give whole articles; otherwise an excerpt and the address.")
     excerpt_length = models.PositiveIntegerField(
         default=600,
-        validators=[MaxValueValidator(MAX_EXCERPT)],
-        help_text="Characters of an article that are given without full text.",
+        validators=[MaxValueValidator(5_000)],
+        help_text="Length of the excerpt if whole articles are not given, in characters.",
     )
-    left_out = models.JSONField(default=list, blank=True, help_text="Beginnings of paths that are not indexed, such as /private/.")
+    left_out = models.JSONField(default=list, blank=True, help_text="Path prefixes that are not indexed, such as /private/.")
     licence_kind = models.CharField(max_length=4, choices=LicenceKind.choices, default=LicenceKind.NONE)
     licence = models.TextField(blank=True, help_text="The licence: its name or address, or the terms.")
     may_answer = models.BooleanField(default=True, help_text="Models may use the text to answer a question, citing it.")
@@ -79,8 +77,8 @@ class Publisher(Sealed):
     per_minute = models.PositiveIntegerField(
         null=True,
         blank=True,
-        validators=[MinValueValidator(1), MaxValueValidator(MAX_PER_MINUTE)],
-        help_text="Requests of one client in a minute, at most; empty for the wire's own limit alone, which holds in any case.",
+        validators=[MinValueValidator(1), MaxValueValidator(6_000)],
+        help_text="Most requests a minute for one client; empty for the wire's own limit alone, which always applies.",
     )
     price = models.JSONField(
         default=dict,
@@ -111,7 +109,7 @@ class Publisher(Sealed):
             _expect_host(domain)
         for path in self.left_out:
             if not path.startswith("/") or not path.isprintable() or " " in path:
-                raise ValidationError({"left_out": f"“{path}” begins no path. It starts with a slash, such as /private/."})
+                raise ValidationError({"left_out": f"“{path}” is not a path prefix. Start it with a slash, such as /private/."})
         try:
             self.price = parse_price(self.price)
         except InvalidPrice as error:
@@ -384,7 +382,7 @@ def _expect_host(domain: object) -> None:
     try:
         _HOST(domain)
     except ValidationError as error:
-        raise ValidationError({"domains": f"“{domain}” is no host name. Write it alone, such as example.org."}) from error
+        raise ValidationError({"domains": f"“{domain}” is not a host name. Write it alone, such as example.org."}) from error
     if "." not in str(domain) and str(domain).partition(":")[0] != "localhost":
         raise ValidationError({"domains": f"“{domain}” would be a whole top-level domain. Name the publisher's own host."})
     if is_public_suffix(str(domain)):
@@ -393,10 +391,7 @@ def _expect_host(domain: object) -> None:
 
 @lru_cache(maxsize=1_000)
 def is_public_suffix(domain: str) -> bool:
-    """Return whether strangers may own names below a host, such as co.uk or github.io. `domain` may have a port.
-
-    The list of publicsuffix.org comes with a library: nothing is downloaded, and a suffix newer than the library is unknown.
-    """
+    """Return whether strangers may own names below a host (co.uk, github.io), by a library's copy of publicsuffix.org."""
     from tld import is_tld  # reads the list, which few processes need
 
     name = domain.partition(":")[0]

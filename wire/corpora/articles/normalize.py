@@ -21,7 +21,6 @@ MAX_DESCRIPTION: Final = 1_000
 MAX_TEXT: Final = 1_000_000
 MAX_ADDRESS: Final = 2_048
 EARLIEST: Final = dt.datetime(1800, 1, 1, tzinfo=dt.UTC)
-EPOCH: Final = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)  # which is what programs write that know no date
 TOLERANCE: Final = dt.timedelta(days=1)  # clocks and time zones differ; further ahead is a mistake
 _LANGUAGE: Final = re.compile(r"(?=.{2,35}\Z)[A-Za-z]{2,8}(?:-[A-Za-z0-9]{1,8})*")  # RFC 5646 §2.1, §4.4.1
 
@@ -35,9 +34,7 @@ class RefusedItem(Exception):
 
 
 def draft_entry(publisher: Publisher, entry: Entry, now: dt.datetime) -> ArticleDraft:
-    """Draft an item of a feed or a sitemap; `now` is in UTC. It has its text if that is at least MIN_CONTENT characters. Raises:
-    RefusedItem.
-    """
+    """Draft an item of a feed or sitemap; with text of at least MIN_CONTENT characters. `now` is in UTC. Raises: RefusedItem."""
     url, key = _expect_own(publisher, entry.url)
     content, markdown = plain_text(entry.content, MIN_CONTENT), None
     if len(content) >= MIN_CONTENT // 2:
@@ -121,8 +118,8 @@ def _language(raw: str) -> str:
 def _publication_date(entry: Entry, now: dt.datetime) -> dt.datetime | None:
     """Return it in UTC, whole seconds, up to TOLERANCE ahead; None for one that cannot be right."""
     moment = None if entry.published_at_estimated else _to_utc(entry.published_at)
-    # One ahead is not cut to now, which would be another date, and a revision, at each run.
-    return moment if moment is not None and moment != EPOCH and EARLIEST <= moment <= now + TOLERANCE else None
+    # Programs that know no date write 1970. One ahead is not cut to now, which would be a revision at each run.
+    return moment if moment is not None and moment.timestamp() and EARLIEST <= moment <= now + TOLERANCE else None
 
 
 def _to_utc(raw: dt.datetime | str | None) -> dt.datetime | None:

@@ -29,7 +29,7 @@ SECONDS: Final = 10.0  # for a page in all: turn, name, robots.txt, redirects, b
 AT_ONCE: Final = 3  # callers of one process that wait for pages; the other thread is for those who ask for what is stored
 OF_ONE: Final = 2  # of them for pages of one publisher, so that a slow one does not hold up the others
 UNKNOWN: Final = "search-content and list-recent find addresses."
-LATER: Final = f"Ask again later, or take another article: {UNKNOWN}"
+LATER: Final = f"Try again later, or read another article: {UNKNOWN}"
 # Codes of `Unread`: the server, or the page itself, says that there is no such page; the server wants to be left alone, whatever
 # page is asked.
 MISSING_CODES: Final = frozenset({"http_404", "gone", "not_found_page"})
@@ -44,10 +44,6 @@ class Unread(NamedTuple):
 
     code: str
     message: str
-
-
-def policy() -> fetch.Policy:
-    return feed_entries.policy()
 
 
 def ask(publisher: Publisher, key: int, url: str) -> fetch.Ask:
@@ -88,7 +84,7 @@ def article_at(publisher: Publisher, url: str, seconds: float = SECONDS, how: fe
     article = known_at(publisher, url)
     if article is not None and article.is_read:
         return article
-    until, how = time.monotonic() + seconds, how or policy()
+    until, how = time.monotonic() + seconds, how or feed_entries.policy()
     lane = _lanes.setdefault(publisher.pk, _Lane(how.gap))
     with _wait_turn(publisher, lane, until):
         article = routing.write(lambda: _find_article(publisher, canonical_key(url)))  # another asker may have had it read
@@ -106,9 +102,7 @@ def article_at(publisher: Publisher, url: str, seconds: float = SECONDS, how: fe
 
 
 def known_at(publisher: Publisher, url: str) -> Article | None:
-    """Return the article of an address, as far as it is stored; None where its page would have to be asked. Raises: InvalidArgument
-    for an address that is not the publisher's; NotFound for a removed article and what cannot be one.
-    """
+    """Return the stored article of an address; None where its page has to be asked. Raises: InvalidArgument; NotFound."""
     if not publisher.has_address(url):
         domains = ", ".join(publisher.domains)
         raise InvalidArgument(f"url is not an article of {publisher.name}.", f"Its addresses are on {domains}. {UNKNOWN}")
@@ -116,7 +110,7 @@ def known_at(publisher: Publisher, url: str) -> Article | None:
     if article is not None and article.is_read:
         return article
     if article is not None and article.state == Article.State.GONE and article.gone_at is not None:
-        raise NotFound(f"The publisher removed this article; it is gone since {article.gone_at:%Y-%m-%d}.", UNKNOWN)
+        raise NotFound(f"The publisher removed this article; it has been gone since {article.gone_at:%Y-%m-%d}.", UNKNOWN)
     if publisher.slug == OWN or is_front(publisher, url):
         raise NotFound("There is no article at this address.", UNKNOWN)
     return article
@@ -137,15 +131,15 @@ def _wait_turn(publisher: Publisher, lane: _Lane, until: float) -> Iterator[None
         for callers in (lane.callers, _callers):
             if not callers.acquire(blocking=False):
                 words = "Other pages are being read at this moment, so this one was not asked."
-                raise UpstreamFailed(words, "Ask again in 10 seconds.")
+                raise UpstreamFailed(words, "Try again in 10 seconds.")
             taken.callback(callers.release)
         if not lane.turn.acquire(timeout=max(0.0, until - time.monotonic())):
             raise UpstreamFailed(f"Another page of {publisher.name} took too long, so this one was not asked.", LATER)
         taken.callback(lane.turn.release)
         pause = lane.ended + lane.gap - time.monotonic()
         if pause > until - time.monotonic():
-            hint = f"Ask again in {math.ceil(pause)} seconds. {UNKNOWN}"
-            raise UpstreamFailed(f"{publisher.name} was asked a moment ago; this page was not.", hint)
+            hint = f"Try again in {math.ceil(pause)} seconds. {UNKNOWN}"
+            raise UpstreamFailed(f"{publisher.name} was asked for another page a moment ago; this one was not fetched.", hint)
         time.sleep(max(0.0, pause))
         try:
             yield
@@ -169,7 +163,7 @@ def _read_page(
     if not isinstance(outcome, fetch.Fetched):
         raise _explain(unread(outcome))
     if not publisher.has_address(outcome.url):
-        raise UpstreamFailed("The address redirects to what is not indexed; that was not read.", LATER)
+        raise UpstreamFailed("The address redirects to a page that is not indexed; it was not read.", LATER)
     if is_front(publisher, outcome.url):
         raise NotFound("The address leads to the site's front page; there is no article.", UNKNOWN)
     try:
@@ -179,7 +173,7 @@ def _read_page(
     except InvalidArticle as error:
         raise _explain(Unread(error.code, str(error))) from error
     except RefusedItem as error:
-        raise UpstreamFailed("The page is none that is indexed.", LATER) from error
+        raise UpstreamFailed("The page is not one that is indexed.", LATER) from error
 
 
 def _explain(reason: Unread) -> NotFound | UpstreamFailed:
@@ -199,7 +193,7 @@ def _store_page(publisher: Publisher, key: str, draft: store.ArticleDraft) -> Ar
 
 
 def _find_article(publisher: Publisher, key: str) -> Article | None:
-    """Return the article with this address, or with one that is most often another spelling of it."""
+    """Return the article with this address, or with one that sites often give the same article."""
     for keys in ([key], list_twins(key)):
         if found := Article.objects.filter(publisher=publisher, key__in=keys).first():
             return found

@@ -39,30 +39,24 @@ MAX_LINE: Final = 500  # characters of a publisher's own words in a file; the pa
 View = Callable[[HttpRequest, Publisher], HttpResponseBase]
 
 
-def view_publisher(
-    missing: Callable[[HttpRequest, NotFound], HttpResponseBase],
-) -> Callable[[View], Callable[..., Any]]:
-    """Return a decorator for views of a publisher that is served; `missing` answers for any other."""
+def view_publisher(view: View) -> Callable[..., HttpResponseBase]:
+    """Serve a view of a publisher; any other publisher is answered with a page, in place of a file with its text."""
 
-    def decorate(view: View) -> Callable[..., HttpResponseBase]:
-        @require_safe
-        @wraps(view)
-        def serve(request: HttpRequest, slug: str) -> HttpResponseBase:
-            try:
-                publisher = find_publisher(slug)
-            except NotFound as error:
-                return missing(request, error)
-            response = view(request, publisher)
-            response["tdm-reservation"] = "0" if publisher.may_train else "1"  # TDMRep (W3C): 1 reserves mining for training
-            return response
+    @require_safe
+    @wraps(view)
+    def serve(request: HttpRequest, slug: str) -> HttpResponseBase:
+        try:
+            publisher = find_publisher(slug)
+        except NotFound as error:
+            if request.path.endswith((".txt", ".xml")):
+                text, headers = f"{error.message} {error.hint}\n", {"Cache-Control": "no-store"}
+                return HttpResponse(text, status=404, content_type=PLAIN, headers=headers)
+            return page(request, "articles/missing.html", {"error": error}, "no-store", status=404)
+        response = view(request, publisher)
+        response["tdm-reservation"] = "0" if publisher.may_train else "1"  # TDMRep (W3C): 1 reserves mining for training
+        return response
 
-        return serve
-
-    return decorate
-
-
-def _show_missing(request: HttpRequest, error: NotFound) -> HttpResponseBase:
-    return page(request, "articles/missing.html", {"error": error}, "no-store", status=404)
+    return serve
 
 
 @public
@@ -76,13 +70,13 @@ def sitemap(request: HttpRequest) -> HttpResponse:
     return xml(request, "sitemap.xml", {"pages": [(path, None) for path in ("/articles", *paths)]})
 
 
-@view_publisher(_show_missing)
+@view_publisher
 def publisher(request: HttpRequest, publisher: Publisher) -> HttpResponseBase:
     query, cursor = request.GET.get("query", "").strip(), request.GET.get("cursor") or None
     context: dict[str, Any] = {"publisher": queries.get_publisher(publisher.slug), "query": query, "is_first": cursor is None}
     try:
         if len(query) > MAX_QUERY:
-            raise InvalidArgument(f"The query is longer than {MAX_QUERY} characters.", "Ask for fewer words.")
+            raise InvalidArgument(f"The query is longer than {MAX_QUERY} characters.", "Use fewer words.")
         found: HitsOut | RecentsOut
         if query:
             found = queries.search_content(publisher.slug, query, PER_PAGE, cursor)
@@ -95,7 +89,7 @@ def publisher(request: HttpRequest, publisher: Publisher) -> HttpResponseBase:
     return page(request, "articles/publisher.html", context)
 
 
-@view_publisher(_show_missing)
+@view_publisher
 def asked_page(request: HttpRequest, publisher: Publisher) -> HttpResponseBase:
     context = {
         "publisher": publisher,
@@ -107,7 +101,7 @@ def asked_page(request: HttpRequest, publisher: Publisher) -> HttpResponseBase:
     return page(request, "articles/asked.html", context, "no-store")
 
 
-@view_publisher(_show_missing)
+@view_publisher
 def asked_csv(_request: HttpRequest, publisher: Publisher) -> HttpResponseBase:
     lines = usage_counts.csv_lines(publisher)
     headers = {"Content-Disposition": f'attachment; filename="{publisher.slug}-asked.csv"', "Cache-Control": "no-store"}
@@ -120,23 +114,18 @@ async def _in_pieces(lines: Iterator[str]) -> AsyncIterator[str]:
         yield piece
 
 
-def _answer_missing(_request: HttpRequest, error: NotFound) -> HttpResponse:
-    text = f"{error.message} {error.hint}\n"
-    return HttpResponse(text, status=404, content_type=PLAIN, headers={"Cache-Control": "no-store"})
-
-
-@view_publisher(_answer_missing)
+@view_publisher
 def llms_txt(_request: HttpRequest, publisher: Publisher) -> HttpResponse:
     return _render("llms.txt", PLAIN, publisher, api=f"{settings.WIRE_SITE_URL}/api", mcp=publisher.mcp)
 
 
-@view_publisher(_answer_missing)
+@view_publisher
 def ai_txt(_request: HttpRequest, publisher: Publisher) -> HttpResponse:
     """The rule for training sets as Spawning's ai.txt has it; answering as a Content-Signal line; the reservation of TDMRep."""
     return _render("ai.txt", PLAIN, publisher, reservation="0" if publisher.may_train else "1")
 
 
-@view_publisher(_answer_missing)
+@view_publisher
 def license_xml(_request: HttpRequest, publisher: Publisher) -> HttpResponse:
     """The terms in RSL 1.0. `search` is what a publisher agrees to by being served; credit is due for every use."""
     uses = {"search": True, "ai-input": publisher.may_answer, "ai-train": publisher.may_train}

@@ -4,7 +4,7 @@ No money passes here. Whoever runs the installation names a facilitator, the ser
 (WIRE_X402_FACILITATOR); without one, nothing that has a price is given. An agent is never charged for what it did not get: a
 payment is settled after the article was read, and an article is only given when it was settled.
 
-A payment is what its payer signed (`x402`), and buys one article for ever. Its row is bound to that article before
+A payment is what its payer signed (`x402`), and buys one article, for an hour. Its row is bound to that article before
 the money moves; once the facilitator was asked to move it, the row is never deleted unless the facilitator said that it did not.
 """
 
@@ -40,8 +40,7 @@ AT_ONCE: Final = 3  # payments that are checked at a time in a process: the thre
 HOW_TO_PAY: Final = (
     'Pay as `accepts` says and ask again with the payment: the header PAYMENT-SIGNATURE, or _meta["x402/payment"] in MCP.'
 )
-BUSY: Final = "This payment is being taken at this moment. Send it again in 30 seconds."
-_JSON: Final = [("content-type", "application/json"), ("accept", "application/json")]
+BUSY: Final = "This payment is being processed. Send it again in 30 seconds."
 
 _checks: Final = threading.BoundedSemaphore(AT_ONCE)
 
@@ -86,11 +85,12 @@ def _ask_facilitator(what: str, payment: Mapping[str, Any], terms: Price, verdic
 
     url = f"{settings.WIRE_X402_FACILITATOR}/{what}"
     body = {"x402Version": VERSION, "paymentPayload": payment, "paymentRequirements": terms}
+    headers = [("content-type", "application/json"), ("accept", "application/json")]
     times = {"timeout": dict.fromkeys(("connect", "read", "write", "pool"), PATIENCE)}
     ends = time.monotonic() + DEADLINE
     content = bytearray()
     try:
-        with httpcore2.stream("POST", url, headers=_JSON, content=orjson.dumps(body), extensions=times) as answer:
+        with httpcore2.stream("POST", url, headers=headers, content=orjson.dumps(body), extensions=times) as answer:
             for piece in answer.iter_stream():
                 content += piece
                 if len(content) > MAX_ANSWER or time.monotonic() > ends:
@@ -103,7 +103,7 @@ def _ask_facilitator(what: str, payment: Mapping[str, Any], terms: Price, verdic
         why = str(error)
     log.warning("The facilitator did not answer /%s: %s", what, why)
     raise UpstreamFailed(
-        "The service that takes payments does not answer.",
+        "The payment service does not answer.",
         # After /settle the money may have moved.
         "Send the same payment again in a minute, for the same article: what was paid already is not charged twice.",
     )
@@ -118,7 +118,7 @@ def buy(publisher: Publisher, url: str, payment: object, give: Callable[[], T]) 
     resource = {"url": url, "description": f"An article of {publisher.name}", "mimeType": "text/markdown"}
     terms = {"x402Version": VERSION, "error": "", "resource": resource, "accepts": [publisher.price]}  # x402's PaymentRequired
     if not settings.WIRE_X402_FACILITATOR:
-        why = f"An article of {publisher.name} costs money, which this installation cannot take."
+        why = f"An article of {publisher.name} costs money, and this installation cannot take payments."
         raise PaymentRequired(why, f"Read it at its publisher: {url}", terms | {"error": why, "accepts": []})
     try:
         if payment is None:
@@ -134,9 +134,9 @@ def _buy(publisher: Publisher, url: str, offered: Authorization, give: Callable[
     row = _expect_unused(publisher, key, offered)
     if row is not None and row.settled_at is not None:
         if not _is_recent(row):
-            raise InvalidPayment("This payment was used already, long ago.")
+            raise InvalidPayment("This payment was already used, long ago.")
         if row.signature_sha256 and row.signature_sha256 != offered.signature:
-            raise InvalidPayment("This payment was used already, with another signature.")
+            raise InvalidPayment("This payment was already used, with another signature.")
         return give(), Settlement(row.transaction, row.network)
     terms = publisher.price if row is None or _is_free(row) else row.terms or publisher.price
     _expect_terms(publisher, url, key, offered, terms)
@@ -167,13 +167,13 @@ def _buy(publisher: Publisher, url: str, offered: Authorization, give: Callable[
             routing.write(Payment.objects.filter(pk=mine.pk, taken_at=mine.taken_at, settled_at=None).delete)
         else:
             why += (
-                " An earlier attempt had no answer, so it may have been charged, and stays noted for this article. Do not pay "
-                "again before whoever runs this site has looked it up."
+                " An earlier attempt had no answer, so it may have been charged, and stays on record for this article. Do not pay "
+                "again before this site's operator has looked it up."
             )
         raise InvalidPayment(why)
     other = routing.write(lambda: _save_settlement(mine, offered, settled))
     if other is not None and not (_is_recent(other) and _is_for(other, publisher, key)):
-        raise InvalidPayment("This payment was used already: its transaction paid for another article, or long ago.")
+        raise InvalidPayment("This payment was already used: its transaction paid for another article, or long ago.")
     return given, settled
 
 
@@ -181,7 +181,7 @@ def _expect_unused(publisher: Publisher, key: str, offered: Authorization) -> Pa
     """Return the row of a payment, if it has one. Raises: InvalidPayment for one that is another article's."""
     row = routing.write(Payment.objects.filter(sha256=offered.identity).first)  # a replica may not know of it yet
     if row is not None and not _is_free(row) and not _is_for(row, publisher, key):
-        raise InvalidPayment("This payment was used already, for another article.")
+        raise InvalidPayment("This payment was already used, for another article.")
     return row
 
 
@@ -226,10 +226,7 @@ def _begin_settling(mine: Payment) -> bool:
 
 
 def _save_settlement(mine: Payment, offered: Authorization, settled: Settlement) -> Payment | None:
-    """Note that a payment was settled. Return the other payment that the same transaction settled before, if there is one.
-
-    One transaction of a facilitator's may settle many payments that are exact.
-    """
+    """Note a settlement; return another payment that its transaction settled before. It may settle many that are exact."""
     name = f"{settled.network} {settled.transaction}"
     own = f"{name} {offered.identity}" if offered.is_exact or not settled.transaction else name
     values = {"transaction": settled.transaction, "network": settled.network, "settled_at": timezone.now(), "settlement": own}

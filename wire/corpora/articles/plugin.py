@@ -17,11 +17,9 @@ from wire.corpora.articles import api, directory, documents, pages
 from wire.corpora.articles.models import Publisher
 from wire.corpora.common.page_patterns import match_pages
 
-INDEX_SECONDS: Final = 300  # a run at most for all publishers: the wire's own feeds are never kept waiting for long
 _LIVE: Final = re.compile(r"/api/articles/[^/]+/article\.json")
 _OF_PUBLISHER: Final = re.compile(r"/(?:mcp|api)/articles/([^/.]+)")
 _LIMITS: Final = ("limits", "articles")
-_BYTES: Final = 200  # of memory, about, that a limit takes
 
 # Pages that depend on the tables alone, not on what agents asked.
 get_page_parameters = match_pages(
@@ -35,9 +33,7 @@ def may_read_live(path: str) -> bool:
 
 
 async def get_rate_limit(path: str) -> tuple[str, int] | None:
-    """Return the publisher at this path, and its requests of one client a minute, by MCP and REST; None without such a limit, and
-    while the database is away.
-    """
+    """Return a path's publisher and its requests a minute of one client; None without a limit, or without the database."""
     if (found := _OF_PUBLISHER.match(path)) is None:
         return None
     limits: Mapping[str, int] | None = memory_cache.answers.get(_LIMITS)
@@ -53,11 +49,12 @@ async def get_rate_limit(path: str) -> tuple[str, int] | None:
 async def _read_limits() -> tuple[Mapping[str, int], int]:
     rows = Publisher.objects.live().exclude(per_minute=None).values_list("slug", "per_minute")
     limits: dict[str, Any] = dict(await in_thread(partial(routing.read, lambda: list(rows))))
-    return limits, _BYTES * (1 + len(limits))
+    return limits, 200 * (1 + len(limits))  # bytes of memory, about
 
 
 def index_publishers(*, stop: Callable[[], bool], **output: Any) -> None:
-    call_command("publishers", "index", f"--seconds={INDEX_SECONDS}", stop=stop, **output)
+    # At most five minutes for all publishers: the wire's own feeds never wait for long.
+    call_command("publishers", "index", "--seconds=300", stop=stop, **output)
 
 
 PLUGIN = Plugin(

@@ -33,7 +33,7 @@ def search_content(slug: str, query: str, limit: int, cursor: str | None = None)
     """Return articles that hold any of the keywords, by the specification's ranking. Raises: NotFound, InvalidArgument."""
     publisher = find_publisher(slug)
     if not (keywords := search.keywords(query)):
-        raise InvalidArgument("query holds no word.", "Give one or more keywords.")
+        raise InvalidArgument("query has no words.", "Give one or more keywords.")
     cursors = ListCursor("hits", slug, keywords)
     after = None if cursor is None else search.SearchHit(*cursors.read(cursor, 2))
     hits = search.find_hits(publisher, query, limit + 1, after)

@@ -22,10 +22,7 @@ _BREAK: Final = re.compile(r"</(?:p|h[1-6]|li|tr|blockquote|pre|table)>|<br ?/?>
 
 
 def render(markdown: str, form: Format) -> str:
-    """Return the text in this format: HTML has no script, no picture and no address but http(s).
-
-    A text with more than MAX_MARKUP characters of markup is returned as it is written.
-    """
+    """Return a text in this format, as written beyond MAX_MARKUP; HTML has no script, no picture, and http(s) links only."""
     if form == "markdown":
         return markdown
     if sum(1 for _ in _MARKUP.finditer(markdown)) > MAX_MARKUP:

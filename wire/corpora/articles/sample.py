@@ -1,7 +1,4 @@
-"""The sample publisher: an almanac of articles written for this project, which is on the sample wire and on no other.
-
-It is indexed as any publisher is, except that its feed, sitemap and pages are files: its host, under .example, will never exist.
-"""
+"""The sample publisher: an almanac of articles written for this project, on the sample wire alone. Its site is files."""
 
 import datetime as dt
 import mimetypes
@@ -31,9 +28,7 @@ def is_sample(publisher: Publisher) -> bool:
 
 
 def create_almanac() -> Publisher:
-    """Return the almanac's row, created if it is not there. One that was removed stays so. Raises: InvalidArgument on a wire of
-    real news.
-    """
+    """Return the almanac's row, created if there is none; a removed one stays so. Raises: InvalidArgument on a real wire."""
     facts = {
         **{"name": NAME, "homepage": f"{SITE}/", "domains": [urlsplit(SITE).netloc], "left_out": ["/editors/"]},
         **{"consent_note": "Written for this project.", "consented_on": dt.date(2026, 1, 1)},
@@ -41,7 +36,7 @@ def create_almanac() -> Publisher:
     }
     with transaction.atomic():
         if not WireState.lock().is_sample:
-            message = "This is no sample wire, and invented articles are never served beside real ones."
+            message = "This is not a sample wire, and invented articles are never served beside real ones."
             raise InvalidArgument(message, "Use another WIRE_DATA_DIR, and loadsample there first.")
         publisher, is_new = Publisher.objects.get_or_create(slug=SLUG, defaults=facts)
         if is_new:

@@ -92,7 +92,7 @@ class PublisherOut(Schema):
     may_answer: bool = Field(description="Models may use the text to answer a question, citing it.")
     may_train: bool = Field(description="Models may be trained on the text.")
     price: str | None = Field(description="What one article costs, paid by x402; null if nothing. Searches and lists are free.")
-    per_minute: int | None = Field(description="Requests of one client in a minute, at most; null for the wire's own limit alone.")
+    per_minute: int | None = Field(description="Most requests a minute for one client; null for the wire's own limit alone.")
 
 
 class PublishersOut(Schema):

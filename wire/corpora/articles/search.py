@@ -1,9 +1,7 @@
 """A publisher's articles by keywords: each counts 3 in the title and 1 in the description; ties newest first, then by address.
 
-That is the ranking that publisher servers document; nothing else counts. Keywords are stems, each once; of scripts without spaces
-each two characters side by side, and each three, so that a whole word counts more than its parts. Of more than MAX_TIED
-articles of one score and one millisecond, or without a date, the one that was indexed first comes first: their addresses would
-all have to be read.
+Keywords are stems, each once; of scripts without spaces each two and each three characters side by side. Of more than MAX_TIED
+articles of one score and moment the one that was indexed first comes first: their addresses would all have to be read.
 """
 
 from collections import Counter
@@ -15,9 +13,6 @@ from wire.corpora.articles.models import Article, Publisher
 from wire.search import postings_index as postings
 from wire.text.tokens import run_marks, split_words, token, triples
 
-IN_TITLE: Final = 3
-IN_DESCRIPTION: Final = 1
-MAX_KEYWORDS: Final = 32
 LONGEST: Final = 60  # characters of a token
 MAX_TIED: Final = 1_000
 _MOMENT: Final = 44  # bits of a rank that hold the article's place in time; the score is above them
@@ -36,11 +31,11 @@ def index_name(publisher: Publisher) -> str:
 
 def weigh_tokens(title: str, description: str) -> dict[str, int]:
     titled, described = ({*_stem_words(text), *run_marks(text)} for text in (title, description))
-    return {one: IN_TITLE * (one in titled) + IN_DESCRIPTION * (one in described) for one in titled | described}
+    return {one: 3 * (one in titled) + (one in described) for one in titled | described}
 
 
 def keywords(query: str) -> list[str]:
-    return list(dict.fromkeys([*_stem_words(query), *triples(query)]))[:MAX_KEYWORDS]
+    return list(dict.fromkeys([*_stem_words(query), *triples(query)]))[:32]
 
 
 def _stem_words(text: str) -> list[str]:

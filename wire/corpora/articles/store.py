@@ -130,11 +130,7 @@ def alias(publisher: Publisher, article: Article, key: str) -> None:
 
 
 def settle_address(publisher: Publisher, article: Article | None, draft: ArticleDraft, url: str) -> ArticleDraft:
-    """Return the draft of an article's page at `url` under the address that it names as its own; under `url` if the other address
-    is of an article with another title, or one whose title is not known yet.
-
-    Some sites name one address on many pages by mistake.
-    """
+    """Return a page's draft under the address that it names, or under `url` if that is another article's (a common mistake)."""
     key = canonical_key(url)
     other = None if draft.key == key else _find_by_keys(publisher, [draft.key]).get(draft.key)
     if other is None or other == article or headline_key(other.title) == headline_key(draft.title):

@@ -19,9 +19,7 @@ _ODD_ESCAPE: Final = re.compile(r"%c[01]|%e0%[89]|%f0%8|%u[0-9a-f]{4}", re.I)
 
 
 def canonical_key(url: str) -> str:
-    """Return the wire's canonical form of an address; for hosts that it has none for, numbers among them, the address as it is
-    asked. Raises: ValueError for what is no web address.
-    """
+    """Return the wire's canonical form of an address, else the address as it is asked. Raises: ValueError for no web address."""
     asked = str(WebAddress.parse(url))
     try:
         return canonical_url(url)
@@ -42,10 +40,7 @@ def list_twins(key: str) -> list[str]:
 
 
 def is_below(target: str, beginnings: Iterable[str]) -> bool:
-    """Return whether a path, with or without a query, may be below one of these; True in doubt.
-
-    Servers differ in how they read a path, so each reading of it is compared.
-    """
+    """Return whether a path may be below one of these, in any reading that a server may give it; True in doubt."""
     wanted = tuple(_fold(beginning.partition("?")[0]).rstrip("/") + "/" * beginning.endswith("/") for beginning in beginnings)
     if not wanted:
         return False

@@ -11,8 +11,8 @@ from typing import Any, Final, NamedTuple
 from django.db import transaction
 from django.db.models import Sum
 
+from config.database.counters import add_counts
 from wire.corpora.articles.models import Article, ArticleAlias, ArticleCount, Publisher
-from wire.corpora.common.counters import add_counts
 
 NONE: Final = -1  # in place of an article's number where a tool asks for none
 DAYS: Final = 30
@@ -48,9 +48,7 @@ def add(counts: Mapping[CallKey, int]) -> None:
 
 
 def report_usage(publisher: Publisher, today: dt.date) -> dict[str, Any]:
-    """Return `calls` of the last 30 UTC days; `days` with a call, newest first: the day, its calls, and those of each of TOOLS;
-    and the `articles` that were asked for most.
-    """
+    """Return `calls` of 30 UTC days, `days` (day, calls, calls by tool), newest first, and the `articles` asked for most."""
     counts = ArticleCount.objects.filter(publisher=publisher, day__gt=today - dt.timedelta(days=DAYS)).order_by()
     by_day: dict[dt.date, dict[str, int]] = {}
     for day, tool, number in counts.values_list("day", "tool").annotate(number=Sum("count")):

@@ -17,6 +17,8 @@ from typing import Any, Final
 import orjson
 import rfc8785
 
+from wire.text.lexicons import load
+
 Price = Mapping[str, Any]
 
 SECONDS: Final = 60  # to pay, where a price does not say
@@ -35,22 +37,7 @@ _EVM: Final[Mapping[str, frozenset[str]]] = {
 }
 _HEX: Final = re.compile(r"0[xX][0-9a-fA-F]+")
 _ADDRESS: Final = re.compile(r"0x[0-9a-f]{1,40}")
-_SIGNATURE: Final = 64  # bytes of a signature in a Solana transaction
-
-
-# The stablecoins that the desk offers, by network and asset; `name` and `version` are what their payers sign (EIP-712).
-CURRENCIES: Final[Mapping[str, Price]] = {
-    "USDC on Base": {
-        "network": "eip155:8453",
-        "asset": "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913",
-        "extra": {"name": "USD Coin", "version": "2", "decimals": 6},
-    },
-    "USDC on Base Sepolia, for tests": {
-        "network": "eip155:84532",
-        "asset": "0x036CbD53842c5426634e7929541eC2318f3dCF7e",
-        "extra": {"name": "USDC", "version": "2", "decimals": 6},
-    },
-}
+CURRENCIES: Final[Mapping[str, Price]] = load("currencies")  # that the desk offers
 
 
 class InvalidPrice(ValueError):
@@ -64,11 +51,11 @@ def parse_price(raw: Any) -> dict[str, Any]:
     if not isinstance(raw, dict):
         raise InvalidPrice("A price is one JSON object, or empty.")
     if unknown := sorted(set(raw) - _FIELDS):
-        raise InvalidPrice(f"“{unknown[0]}” is no field of a price. It has {', '.join(sorted(_FIELDS))}.")
+        raise InvalidPrice(f"“{unknown[0]}” is not a field of a price. It has {', '.join(sorted(_FIELDS))}.")
     for name in _TEXTS:
         value = raw.get(name)
         if not isinstance(value, str) or not 0 < len(value) <= MAX_TEXT or not value.isprintable():
-            raise InvalidPrice(f"“{name}” is missing, or is no text of at most {MAX_TEXT} characters.")
+            raise InvalidPrice(f"“{name}” is missing, or is not a text of at most {MAX_TEXT} characters.")
     amount = raw["amount"]
     if not (amount.isascii() and amount.isdigit() and amount[0] != "0" and len(amount) <= MAX_DIGITS):
         raise InvalidPrice('“amount” is a whole number in the asset\'s smallest unit, as text: "10000".')
@@ -124,11 +111,11 @@ def read_authorization(payment: object) -> Authorization:
         payment = _decode_header(payment)
     payload = payment.get("payload") if isinstance(payment, Mapping) else None
     if not isinstance(payment, Mapping) or not isinstance(payload, Mapping):
-        raise InvalidPayment("The payment is no x402 PaymentPayload: it has no `payload`.")
+        raise InvalidPayment("The payment is not an x402 PaymentPayload: it has no `payload`.")
     try:
         size = len(rfc8785.dumps(payment))
     except (rfc8785.CanonicalizationError, RecursionError) as error:
-        raise InvalidPayment("The payment holds what is no JSON.") from error
+        raise InvalidPayment("The payment contains something that is not JSON.") from error
     if size > MAX_PAYMENT:
         raise InvalidPayment(f"The payment is larger than {MAX_PAYMENT:,} bytes.")
     accepted = payment.get("accepted")
@@ -167,7 +154,7 @@ def _decode_header(header: str) -> object:
     except InvalidPayment:
         raise
     except (ValueError, RecursionError) as error:
-        raise InvalidPayment("The payment is no JSON in base64.") from error
+        raise InvalidPayment("The payment is not JSON in base64.") from error
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -181,7 +168,7 @@ def _normalize(value: object, name: str) -> str:
     """Return one spelling of an address, a number or a name. Raises: InvalidPayment."""
     text = str(value) if type(value) is int else value.strip() if isinstance(value, str) else ""
     if not 0 < len(text) <= MAX_VALUE or not text.isprintable():
-        raise InvalidPayment(f"The payment's `{name}` is missing, or is no text of at most {MAX_VALUE} characters.")
+        raise InvalidPayment(f"The payment's `{name}` is missing, or is not a text of at most {MAX_VALUE} characters.")
     if _HEX.fullmatch(text):
         return hex(int(text, 16))
     return hex(int(text)) if text.isascii() and text.isdigit() else text
@@ -193,12 +180,12 @@ def _hash_transaction(text: str, network: str) -> str:
     try:
         raw = base64.b64decode(plain + "=" * (-len(plain) % 4), validate=True)
     except ValueError as error:
-        raise InvalidPayment("The payment's `transaction` is no base64.") from error
+        raise InvalidPayment("The payment's `transaction` is not base64.") from error
     if network.startswith("solana:"):
         count = raw[0] if raw else 0
-        raw = raw[1 + count * _SIGNATURE :]
+        raw = raw[1 + count * 64 :]
         if count > 127 or not raw:  # a count above that takes another byte, and no transaction is long enough for it
-            raise InvalidPayment("The payment's `transaction` is no Solana transaction.")
+            raise InvalidPayment("The payment's `transaction` is not a Solana transaction.")
     return hashlib.sha256(raw).hexdigest()
 
 

@@ -1,10 +1,9 @@
-"""Fields of the desk's forms, and what its lists have in common."""
+"""Fields of the desk's forms."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from django import forms
-from django.utils.html import format_html
 from unfold.widgets import UnfoldAdminTextareaWidget
 
 
@@ -23,8 +22,8 @@ class RecordsField(forms.CharField):
         self.definitions, self.is_one = definitions, is_one
         needed = ", ".join(schema.get("required", ()))
         others = ", ".join(name for name in self.columns if name not in schema.get("required", ()))
-        between = "" if is_one else " An empty line begins the next one."
-        text = f"One “name: value” a line. Needed: {needed}.{f' Also: {others}.' if others else ''}{between}"
+        between = "" if is_one else " An empty line starts the next one."
+        text = f"One “name: value” per line. Required: {needed}.{f' Optional: {others}.' if others else ''}{between}"
         super().__init__(**{"help_text": text, "widget": UnfoldAdminTextareaWidget({"rows": 4 if is_one else 8})} | options)
 
     def prepare_value(self, value: Any) -> Any:
@@ -46,7 +45,7 @@ class RecordsField(forms.CharField):
             name, colon, text = (part.strip() for part in line.partition(":"))
             if not colon or name not in self.columns:
                 known = ", ".join(self.columns)
-                raise forms.ValidationError(f"Line {number} is no “name: value” with one of these names: {known}.")
+                raise forms.ValidationError(f"Line {number} is not a “name: value” with one of these names: {known}.")
             if text:
                 self._read(records[-1], name, text, number)
         found = [record for record in records if record]
@@ -83,7 +82,7 @@ class RecordsField(forms.CharField):
                 }
             )
         elif name in record:
-            raise forms.ValidationError(f"Line {number} gives {name} twice; an empty line begins the next record.")
+            raise forms.ValidationError(f"Line {number} gives {name} twice; an empty line starts the next record.")
         else:
             record[name] = self._convert(column, text, number)
 
@@ -106,7 +105,3 @@ class RecordsField(forms.CharField):
             expected = "yes or no" if kind == "boolean" else "a number"
             raise forms.ValidationError(f"Line {number}: {expected} is needed, not “{text}”.") from error
         return text
-
-
-def link_public(address: str, row: object) -> str:
-    return format_html('<a href="{}" aria-label="Public page of {}">View</a>', address, row)

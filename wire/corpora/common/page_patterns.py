@@ -6,10 +6,7 @@ from functools import lru_cache
 
 
 def match_pages(*pages: tuple[str, *tuple[str, ...]]) -> Callable[[str], frozenset[str] | None]:
-    """Return a function of a path: the parameters that its page takes, None for a page that is not cached or not of the app.
-
-    Each page is given as a pattern of its whole path, then its parameters.
-    """
+    """Return a function of a path: its page's parameters, None if not cached. Pages: a pattern of the whole path, parameters."""
     compiled = [(re.compile(pattern), frozenset(names)) for pattern, *names in pages]
 
     @lru_cache(maxsize=1_000)

@@ -21,31 +21,26 @@ from django.utils.html import format_html_join
 from unfold.widgets import UnfoldAdminFileFieldWidget, UnfoldAdminSelectWidget
 
 from config.errors import WireError
-from wire.admin import commands
-from wire.admin.base import Form, KeyedAdmin, ModelAdmin, ModelForm, ReadOnly, action, column, count, marks, moment, never, remember
+from wire.admin import base, commands
 from wire.admin.queues import QueuedAdmin, QueueFilter
-from wire.corpora.common.forms import link_public
 from wire.corpora.factchecks import api_keys, file_formats, load_jobs, store
 from wire.corpora.factchecks.languages import CODES
 from wire.corpora.factchecks.models import ApiKey, Claim, LoadJob, RatingName, StoryLink
 from wire.corpora.factchecks.serializers import permalink
-from wire.text.plain_text import REASON, plain_line
 
 KEPT: Final = 3_600.0  # seconds that the file of a load which is over stays
 MAX_UPLOAD: Final = 10_485_760  # bytes, also of what a packed file holds
 
 
-class RetractForm(ModelForm[Claim]):
+class RetractForm(base.ModelForm[Claim]):
     class Meta:
         model = Claim
         fields = ("withdrawn_reason", "superseded_by")
+        field_classes = {"withdrawn_reason": base.ReasonField}
         help_texts = {
-            "withdrawn_reason": "Withdraw it: readers see this sentence. Without one it is given back.",
+            "withdrawn_reason": "A sentence withdraws the fact-check, and readers see it. Empty it to restore the fact-check.",
             "superseded_by": "Or the id of the fact-check that replaces it.",
         }
-
-    def clean_withdrawn_reason(self) -> str:
-        return plain_line(self.cleaned_data["withdrawn_reason"], REASON)
 
     def clean_superseded_by(self) -> str:
         given = self.cleaned_data["superseded_by"].strip()
@@ -69,19 +64,19 @@ class ClaimAdmin(QueuedAdmin[Claim]):
         *("content_sha256", "first_seen_at", "changed_at", "withdrawn_at", "earlier"),
     )
     show_full_result_count = False
-    has_add_permission = has_delete_permission = never
-    public = column("Public page", lambda claim: link_public(permalink(claim), claim))
+    has_add_permission = has_delete_permission = base.never
+    public = base.column("Public page", lambda claim: base.link_public(permalink(claim), claim))
 
     @admin.display(description="")
     def mark(self, claim: Claim) -> str:
         if claim.withdrawn_at:
-            return marks("withdrawn")
-        return marks("superseded") if claim.superseded_by else marks("internal") if claim.internal else ""
+            return base.marks("withdrawn")
+        return base.marks("superseded") if claim.superseded_by else base.marks("internal") if claim.internal else ""
 
     @admin.display(description="Earlier versions")
     def earlier(self, claim: Claim) -> str:
         revisions = claim.revisions.order_by("-revision")[:20]
-        rows = [(moment(one.until), one.fields["rating_label"] or "not rated", one.fields["synopsis"]) for one in revisions]
+        rows = [(base.moment(one.until), one.fields["rating_label"] or "not rated", one.fields["synopsis"]) for one in revisions]
         return format_html_join("", "<p>Until {}: {} · {}</p>", rows) or "None."
 
     def save_model(self, request: HttpRequest, obj: Claim, form: Any, change: bool) -> None:  # noqa: ARG002
@@ -104,8 +99,8 @@ class RatingNameAdmin(QueuedAdmin[RatingName]):
     search_fields = ("label",)
     fields = ("label", "rating")
     readonly_fields = ("label",)
-    claims = column("Claims", lambda name: int(name.claims), "claims")
-    has_add_permission = has_delete_permission = never
+    claims = base.column("Claims", lambda name: int(name.claims), "claims")
+    has_add_permission = has_delete_permission = base.never
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[RatingName]:  # noqa: ARG002
         counted = (
@@ -122,35 +117,35 @@ class RatingNameAdmin(QueuedAdmin[RatingName]):
         store.announce()
 
 
-class UploadForm(Form):
+class UploadForm(base.Form):
     file = forms.FileField(
         widget=UnfoldAdminFileFieldWidget,
-        help_text="A dump, ClaimReview, CSV, TSV or feed, as of loadfactchecks; .gz of these; at most 10 MB, also unpacked.",
+        help_text="A dump, ClaimReview, CSV, TSV or feed, as for loadfactchecks, or .gz of these; at most 10 MB, unpacked too.",
     )
     language = forms.ChoiceField(
-        choices=[("", "as they say, else detected"), *((code, code) for code in CODES)],
+        choices=[("", "as stated, else detected"), *((code, code) for code in CODES)],
         required=False,
         widget=UnfoldAdminSelectWidget,
-        help_text="Of claims that name none.",
+        help_text="For claims that name none.",
     )
 
     def clean_file(self) -> Any:
         file = self.cleaned_data["file"]  # only its name says which form it has
         if not str(file.name).lower().removesuffix(".gz").endswith(file_formats.SUFFIXES):
-            raise forms.ValidationError(f"A name that ends in {', '.join(file_formats.SUFFIXES)} says what it is.")
+            raise forms.ValidationError(f"A name that ends in {', '.join(file_formats.SUFFIXES)} says what the file is.")
         return file
 
 
 @admin.register(LoadJob)
-class LoadJobAdmin(ReadOnly):
+class LoadJobAdmin(base.ReadOnly):
     """Loads of claims, the newest first. A file that is uploaded is loaded by a process of its own, which the job's page shows."""
 
     list_display = ("source", "status", "processed", "created", "updated", "skipped", "errors", "start")
     list_filter = ("status",)
     actions = ("cancel",)
     actions_list = ("upload",)
-    empty = "Nothing was loaded yet. “Upload claims” above takes a file of fact-checks."
-    start = column("Started", lambda job: moment(job.created_at))
+    empty = "No fact-checks are loaded yet. “Upload claims” above loads a file of them."
+    start = base.column("Started", lambda job: base.moment(job.created_at))
 
     def change_view(self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None) -> HttpResponse:  # noqa: ARG002
         """Show how far a job is and what was refused, or cancel it or let it go on (POST)."""
@@ -166,8 +161,8 @@ class LoadJobAdmin(ReadOnly):
             if not self.has_upload_permission(request):
                 raise PermissionDenied
             if "cancel" in request.POST and load_jobs.cancel(job, is_dead=has_stopped):
-                remember(request, [job], "Cancelled.")
-                self.message_user(request, "It ends after the batch at hand. What was stored stays.")
+                base.remember(request, [job], "Cancelled.")
+                self.message_user(request, "It stops after the current batch. What was stored stays.")
                 if has_stopped:
                     shutil.rmtree(_uploads() / job.fingerprint, ignore_errors=True)
             elif "resume" in request.POST and may_resume and file is not None:
@@ -181,21 +176,20 @@ class LoadJobAdmin(ReadOnly):
             "has_stopped": has_stopped,
             "may_resume": may_resume,
             "may_change": self.has_upload_permission(request),
-            "percent": 100 * job.processed // job.total if job.total else None,
             "shown": load_jobs.MOST_MESSAGES,
         }
         return render(request, "admin/load_job.html", context)
 
-    @admin.action(description="Cancel after the batch at hand", permissions=["upload"])
+    @admin.action(description="Cancel after the current batch", permissions=["upload"])
     def cancel(self, request: HttpRequest, queryset: QuerySet[LoadJob]) -> None:
         chosen = [job for job in queryset if load_jobs.cancel(job)]
-        remember(request, chosen, "Cancelled.")
-        self.message_user(request, f"{count(len(chosen), 'load ends', 'loads end')} after the batch at hand.")
+        base.remember(request, chosen, "Cancelled.")
+        self.message_user(request, f"{base.count(len(chosen), 'load stops', 'loads stop')} after the current batch.")
 
     def has_upload_permission(self, request: HttpRequest) -> bool:
         return request.user.has_perm("factchecks.change_loadjob")
 
-    @action(description="Upload claims", icon="upload", permissions=["upload"], url_path="upload")
+    @base.action(description="Upload claims", icon="upload", permissions=["upload"], url_path="upload")
     def upload(self, request: HttpRequest) -> HttpResponse:
         form = UploadForm(request.POST or None, request.FILES or None)
         if request.method == "POST" and form.is_valid():
@@ -211,9 +205,9 @@ class LoadJobAdmin(ReadOnly):
         try:
             commands.start(f"load-{job.pk}", "loadfactchecks", *arguments, user=request.user.get_username())
         except WireError as error:
-            self.message_user(request, f"This file is being loaded already. {error.hint}", messages.WARNING)
+            self.message_user(request, f"This file is already being loaded. {error.hint}", messages.WARNING)
         else:
-            remember(request, [job], f"Uploaded {job.source}.", ADDITION)
+            base.remember(request, [job], f"Uploaded {job.source}.", ADDITION)
 
 
 def _uploads() -> Path:
@@ -252,7 +246,7 @@ def _store_upload(uploaded: Any, language: str) -> tuple[LoadJob, Path]:
 
 
 @admin.register(StoryLink)
-class StoryLinkAdmin(ModelAdmin[StoryLink]):
+class StoryLinkAdmin(base.ModelAdmin[StoryLink]):
     """Links of stories with claims. What an editor cuts stays cut; what an editor adds is pinned."""
 
     list_display = ("claim", "story", "kind", "similarity")
@@ -261,7 +255,7 @@ class StoryLinkAdmin(ModelAdmin[StoryLink]):
     raw_id_fields = ("claim", "story")
     fields = ("claim", "story", "kind")
     search_fields = ("claim__synopsis", "story__chatbotnews_id")
-    has_delete_permission = never
+    has_delete_permission = base.never
 
     def formfield_for_choice_field(self, db_field: Any, request: Any, **kwargs: Any) -> Any:
         kwargs["choices"] = [(kind.value, kind.label) for kind in (StoryLink.Origin.PINNED, StoryLink.Origin.CUT)]
@@ -276,13 +270,13 @@ class StoryLinkAdmin(ModelAdmin[StoryLink]):
 
 
 @admin.register(ApiKey)
-class ApiKeyAdmin(KeyedAdmin[ApiKey]):
+class ApiKeyAdmin(base.KeyedAdmin[ApiKey]):
     """Keys that were handed out. From the first one on everybody needs one: to revoke the last closes fact-checks."""
 
     list_display = ("name", "created_at", "revoked_at")
     fields = ("name",)
     actions = ("revoke",)
-    has_delete_permission = never
+    has_delete_permission = base.never
 
     def has_change_permission(self, request: HttpRequest, obj: ApiKey | None = None) -> bool:
         return obj is None and super().has_change_permission(request, obj)
@@ -296,5 +290,5 @@ class ApiKeyAdmin(KeyedAdmin[ApiKey]):
         chosen = list(queryset.filter(revoked_at=None))
         for key in chosen:
             api_keys.revoke(key)
-        remember(request, chosen, "Revoked.")
-        self.message_user(request, f"Revoked: {count(len(chosen), 'key', 'keys')}.")
+        base.remember(request, chosen, "Revoked.")
+        self.message_user(request, f"Revoked: {base.count(len(chosen), 'key', 'keys')}.")

@@ -21,7 +21,7 @@ View = Callable[..., HttpResponse]
 MAX_QUERY: Final = 2_000
 REFUSALS: Final = {
     400: UNKNOWN_PARAMETER,
-    401: "`unauthorized`: this installation hands out keys, and none that is in force was sent.",
+    401: "`unauthorized`: this installation needs a key, and no valid one was sent.",
     404: "`not_found`: there is no such fact-check.",
     410: "`story_withdrawn`: it was withdrawn and must not be cited.",
     422: "`invalid_argument`: an argument is missing, out of its bounds, or not of this list; the message names it.",
@@ -36,7 +36,7 @@ Language = Annotated[
     Code | Literal["auto"] | None,
     Query(description="The query's, for its word forms; detected if left out. It filters nothing."),
 ]
-Categories = Annotated[list[str] | None, Query(alias="category", max_length=20, description="Any of these; again for more.")]
+Categories = Annotated[list[str] | None, Query(alias="category", max_length=20, description="Any of these; repeat for more.")]
 Rating = Annotated[str | None, Query(max_length=200, description="A fact-checker's own label, or a rating of the one scale.")]
 Since = Annotated[IsoMoment | None, Query(description="Only fact-checks published at or after this time.")]
 

@@ -41,9 +41,7 @@ def revoke(key: ApiKey) -> None:
 
 
 def rule_for(surface: Surface) -> KeyRule:
-    """Keys of the table open both surfaces. Of those of the environment, MCP's closes and opens REST and pages too, unless REST has
-    its own or FACTCHECKS_KEYS is `mcp`. Under `auto`, keys are required once one was handed out, also when all are revoked.
-    """
+    """Return the keys in force; MCP's key of the environment opens REST too, unless REST has its own or the mode is `mcp`."""
     own = (settings.FACTCHECKS_API_KEY if surface == "api" else "") or settings.FACTCHECKS_MCP_KEY
     stored = list(ApiKey.objects.values_list("token_sha256", "revoked_at"))
     hashes = (*(digest for digest, revoked_at in stored if revoked_at is None), *([token_hash(own)] if own else []))
@@ -57,7 +55,7 @@ def expect(token: str | None, rule: KeyRule) -> None:
         return
     given = token_hash(token or "")
     if not sum(compare_digest(given, digest) for digest in rule.hashes):  # not any(), which would stop at the first
-        raise Unauthorized("This server needs a key." if not token else "This key is not in force.")
+        raise Unauthorized("This server needs a key." if not token else "This key is not valid.")
 
 
 class EndedSessions:

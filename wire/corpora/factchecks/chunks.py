@@ -68,9 +68,7 @@ def _details(fact: Mapping[str, Any], language: str) -> list[Chunk]:
 
 
 def pieces(text: str) -> list[str]:
-    """Cut a text into whole sentences, up to LONGEST characters a piece; each begins with the last OVERLAP characters of the one
-    before. A sentence that is longer by itself is cut where it has to be.
-    """
+    """Cut a text at sentences, up to LONGEST characters a piece; each begins with OVERLAP characters of the one before."""
     found, current, length = list[str](), list[str](), 0  # of `current` when it is joined by spaces
     for sentence in _SENTENCE_END.split(text):
         if current and length + 1 + len(sentence) > LONGEST:

@@ -1,8 +1,4 @@
-"""Makes an entry of a file a claim that may be stored: bounded, plain, complete. Pure.
-
-Five forms: the JSON dump of Faktenforum, schema.org ClaimReview, claims of Google's Fact Check Tools API, rows of a table, items of
-a feed of reviews.
-"""
+"""Makes an entry of any form of file a claim that may be stored: bounded, plain, complete. Pure."""
 
 import datetime as dt
 import hashlib
@@ -28,7 +24,6 @@ from wire.text.tokens import fold_text
 
 MAX_TEXT: Final = 100_000  # characters of one text
 MAX_TITLE: Final = 2_000  # characters of what a feed tells of an item
-MAX_FACTS: Final = 200
 MAX_SOURCES: Final = 100
 MAX_CATEGORIES: Final = 50
 MAX_URL: Final = 2_048
@@ -36,8 +31,23 @@ MAX_NAME: Final = 200  # characters of a column's name
 MAX_PARTS: Final = 100_000  # of a JSON-LD document
 MAX_DEPTH: Final = 8
 _HOLDING_REVIEWS: Final = ("@graph", "dataFeedElement", "item", "itemListElement", "mainEntity", "review", "reviews", "hasPart")
+# Of these a dump's claim has one at least; any other object with an id is no claim.
+_DUMP_FIELDS: Final = frozenset(
+    {
+        "synopsis",
+        "status",
+        "processId",
+        "ratingLabelName",
+        "ratingSummary",
+        "ratingStatement",
+        "publishingUrl",
+        "facts",
+        "supersededBy",
+    }
+)
 NOT_STORED: Final = frozenset({"rating_hint", "remark", "is_dump"})  # fields of a draft
 _NOT_TEXT: Final = re.compile(r"[\x00\ud800-\udfff]")
+_TIME_OF_DAY: Final = re.compile(r"[,\s]+(?:[^\W\d_]{1,3}\s+)?[0-9]{1,2}\s*[:h]\s*[0-9]{2}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +104,8 @@ def parse_dump(entry: Any, language: str) -> ClaimDraft:
     external_id, short_id = _line(claim.get("id"), 200), _line(claim.get("shortId"), 200)
     if not external_id and not short_id:
         raise RefusedClaim("it has neither id nor shortId")
+    if _DUMP_FIELDS.isdisjoint(claim):
+        raise RefusedClaim(f"it has none of a claim's fields: {', '.join(sorted(_DUMP_FIELDS))}")
     categories = [_read_category(one) for one in _list(claim.get("claimCategories"), MAX_CATEGORIES)]
     draft = ClaimDraft(
         external_id=external_id or short_id,
@@ -109,7 +121,7 @@ def parse_dump(entry: Any, language: str) -> ClaimDraft:
         publisher=_line(claim.get("publisher"), 200),
         published_at=_moment(claim.get("publishingDate") or claim.get("createdAt")),
         categories=[one for one in categories if one["name"]],
-        facts=[_read_fact(one, place) for place, one in enumerate(_list(claim.get("facts"), MAX_FACTS))],
+        facts=[_read_fact(one, place) for place, one in enumerate(_list(claim.get("facts"), 200))],
         origins=[_clean(one) for one in _list(claim.get("origins"), MAX_SOURCES)],
         superseded_by=_line(claim.get("supersededBy"), 200),
         is_dump=True,
@@ -173,6 +185,7 @@ def parse_api_claim(entry: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 _COLUMNS: Final[Mapping[str, Sequence[str]]] = {name: names.split() for name, names in load("factchecks")["columns"].items()}
 _HEADLINES: Final = ("summary", "statement")  # they stand for the claim in a table that has no column of claims
+_CLAIM_COLUMNS: Final = frozenset(name for field in ("synopsis", *_HEADLINES) for name in _COLUMNS[field])
 _HELPFUL: Final = {"label": "ratings", "url": "addresses", "publisher": "names of the checkers", "date": "dates"}
 
 
@@ -195,10 +208,17 @@ def describe_lack(header: Sequence[str]) -> str:
     return f"the table has no column of {', '.join(told)}" if told else ""
 
 
-def parse_row(row: Mapping[str, str], language: str) -> ClaimDraft:
-    folded = {
-        _fold_column(name[:MAX_NAME]): value for name, value in row.items() if isinstance(name, str) and isinstance(value, str)
-    }
+def is_row(entry: Any) -> bool:
+    """Return whether an object of JSON has what a row of a table has: a claim or a headline, and a verdict in words."""
+    if not isinstance(entry, Mapping) or not _DUMP_FIELDS.isdisjoint(entry):
+        return False
+    words = {_fold_column(str(name)[:MAX_NAME]) for name, value in entry.items() if isinstance(value, str) and value.strip()}
+    return not words.isdisjoint(_COLUMNS["label"]) and not words.isdisjoint(_CLAIM_COLUMNS)
+
+
+def parse_row(row: Mapping[str, Any], language: str) -> ClaimDraft:
+    """Read a row of a table, or an object of JSON with the same names. Raises: RefusedClaim."""
+    folded = {_fold_column(name[:MAX_NAME]): _cell(value) for name, value in row.items() if isinstance(name, str)}
 
     def value(field: str) -> str:
         return next((folded[name] for name in _COLUMNS[field] if folded.get(name, "").strip()), "")
@@ -208,11 +228,13 @@ def parse_row(row: Mapping[str, str], language: str) -> ClaimDraft:
     source = "synopsis" if has_claims else next((field for field in _HEADLINES if texts[field]), "synopsis")
     claim = texts.pop(source)
     url, publisher = _url(value("url")), _line(value("publisher"), 200)
-    if not claim:
+    if not any(map(str.isalpha, claim)):
         raise RefusedClaim(f"it has no claim; columns for it are {', '.join(_COLUMNS['synopsis'])}")
     ids = (_line(folded.get(name, ""), 200) for name in _COLUMNS["id"])
     own = next((one for one in ids if one and not is_row_number(one)), "")
-    summary, label = texts.get("summary", ""), _line(value("label"), 200)
+    summary, label, status = texts.get("summary", ""), _line(value("label"), 200), _line(value("status"), 40)
+    if status and not label and rate_label(status):  # a column of that name holds verdicts
+        label, status = status, ""
     scale = {
         name: folded.get(f"rating_{name.lower()}") or folded.get(name.lower())
         for name in ("ratingValue", "worstRating", "bestRating")
@@ -220,18 +242,20 @@ def parse_row(row: Mapping[str, str], language: str) -> ClaimDraft:
     draft = ClaimDraft(
         external_id=own or make_id(publisher, url, claim, summary),
         short_id=_line(value("short_id"), 200),
-        status=_line(value("status"), 40) or "published",
+        status=status or "published",
         synopsis=claim,
         rating_label=label,
         rating_summary=summary,
         rating_statement=texts.get("statement", ""),
         publishing_url=url,
         publisher=publisher,
-        claimant=_line(value("claimant"), 200),
+        claimant=_line(value("claimant") or ("" if url else value("author")), 200).strip('"'),
         published_at=_moment(value("date")),
-        categories=[{"name": one} for one in _keywords(value("categories").strip("[]").replace("'", ""))],
+        categories=[{"name": one} for one in _keywords(re.sub(r"[\[\]'\"]", "", value("categories"))) if not _url(one)],
         rating_hint=rate_label(label) or _guess_rating(scale),
     )
+    if value("date") and not draft.published_at:
+        draft = replace(draft, remark=f"no date is read from {quote(value('date')[:MAX_NAME])}; further ones are not named")
     return _with_language(draft, value("language"), language)
 
 
@@ -252,10 +276,7 @@ def parse_item(item: Entry, language: str) -> ClaimDraft:
 
 
 def find_reviews(value: Any) -> list[Mapping[str, Any]]:
-    """Return every ClaimReview in a JSON-LD document: one, a list, an @graph, the Data Commons feed's `dataFeedElement` and `item`;
-    with short names of fields, and with the nodes of the document in the place of references to their @id. Raises: RefusedClaim,
-    where too much is to be looked through.
-    """
+    """Return every ClaimReview in a JSON-LD document, with short field names, its @id references resolved. Raises: RefusedClaim."""
     waiting, seen, found, nodes = [(value, 0)], 0, list[Mapping[str, Any]](), dict[str, Mapping[str, Any]]()
     while waiting:
         value, depth = waiting.pop()
@@ -332,6 +353,15 @@ def _read_fact(entry: Any, place: int) -> dict[str, Any]:
     return fact
 
 
+def _cell(value: Any) -> str:
+    """Return a value of JSON as a table has it; "" for an object."""
+    if isinstance(value, list):
+        return ", ".join(one for one in value[:MAX_SOURCES] if isinstance(one, str))
+    if type(value) in (int, float) and math.isfinite(value):  # a bool says nothing, and NaN is what pandas writes for nothing
+        return str(value)
+    return value if isinstance(value, str) else ""
+
+
 def _clean(entry: Any) -> dict[str, Any]:
     """Return an object of the dump with all its fields, bounded; what cannot be text in a database is taken out of its texts."""
 
@@ -351,11 +381,7 @@ def _clean(entry: Any) -> dict[str, Any]:
 
 
 def _storable(text: str) -> str:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return _NOT_TEXT.sub("", text)
-    return text.replace("\0", "")
+    return _NOT_TEXT.sub("", text)
 
 
 def _number(value: Any) -> Any:
@@ -369,7 +395,7 @@ def _number(value: Any) -> Any:
 
 def _object(entry: Any) -> Mapping[str, Any]:
     if not isinstance(entry, Mapping):
-        raise RefusedClaim(f"it is no object but {type(entry).__name__}")
+        raise RefusedClaim(f"it is not an object but {type(entry).__name__}")
     return entry
 
 
@@ -451,5 +477,5 @@ def _moment(value: Any) -> dt.datetime | None:
         found = dt.datetime.fromisoformat(text)
         found = found.replace(tzinfo=dt.UTC) if found.tzinfo is None else found.astimezone(dt.UTC)
     except (ValueError, OverflowError):
-        found = read_date(text)
+        found = read_date(text) or read_date(_TIME_OF_DAY.split(text[:MAX_NAME])[0])  # the day of a time that is not understood
     return found if found and 1900 <= found.year <= 2200 else None

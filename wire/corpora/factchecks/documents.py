@@ -35,7 +35,7 @@ def _expect_open() -> None:
     """Raises: Forbidden. One rule for every surface, as for the fact-checks beside a story: only REST's own addresses take keys."""
     if api_keys.rule_for("api").is_required:
         raise Forbidden(
-            "Fact-checks of this installation take a key.", "Ask /api/factchecks/search.json or /mcp/factchecks with one."
+            "Fact-checks of this installation need a key.", "Ask /api/factchecks/search.json or /mcp/factchecks with one."
         )
 
 

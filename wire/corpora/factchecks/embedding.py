@@ -1,7 +1,6 @@
 """Models that make vectors of claims and questions, and the vectors that are missing.
 
-Three models behind the seam of `wire.search.vectors`: the one that a package ships, any endpoint that speaks the OpenAI API, and
-one for tests. Vectors are made beside searches, never for them: a search goes on with what there is.
+Vectors are made beside searches, never for them: a search goes on with what there is.
 """
 
 import hashlib
@@ -19,6 +18,7 @@ from django.db import transaction
 from django.db.models import Exists, F, OuterRef
 
 from config.errors import UpstreamFailed
+from wire.corpora.factchecks.chunks import split_claim
 from wire.corpora.factchecks.languages import stem
 from wire.corpora.factchecks.models import Claim, ClaimQuerySet, ClaimVector, FactcheckState
 from wire.search.vectors import HALF, PACKAGE, Embedder, Vectors
@@ -42,7 +42,7 @@ class Endpoint:
     def embed(self, texts: Sequence[str], *, asked: bool = False) -> Vectors:  # noqa: ARG002  the model reads both alike
         """Raises: UpstreamFailed."""
         if time.monotonic() < self._again:
-            raise UpstreamFailed("The embedding endpoint failed a moment ago.", f"It is asked again within {REST:.0f} seconds.")
+            raise UpstreamFailed("The embedding endpoint failed a moment ago.", f"It is tried again within {REST:.0f} seconds.")
         try:
             return np.concatenate([self._ask(texts[at : at + BATCH]) for at in range(0, len(texts), BATCH)])
         except UpstreamFailed:
@@ -71,7 +71,7 @@ class Endpoint:
         except (httpcore2.TimeoutException, httpcore2.NetworkError, httpcore2.ProtocolError, OSError) as error:
             raise self._fail(f"does not answer: {type(error).__name__}") from error
         except (ValueError, KeyError, TypeError) as error:
-            raise self._fail(f"answered what cannot be used: {str(error)[:200]}") from error
+            raise self._fail(f"gave an answer that cannot be used: {str(error)[:200]}") from error
         return _normalise(found)
 
     def _fail(self, what: str) -> UpstreamFailed:
@@ -132,10 +132,7 @@ def list_missing(model: str) -> ClaimQuerySet:
 
 
 def fill(seconds: float | None = None, progress: Callable[[int], None] = lambda _made: None) -> int:
-    """Make the vectors that claims lack, newest first, and when none is lacking search by them. Return how many claims were done.
-
-    Killed at any point it keeps every finished batch. Raises: UpstreamFailed when the endpoint does not answer.
-    """
+    """Make missing vectors, newest claims first; return how many claims were done. Every batch is kept. Raises: UpstreamFailed."""
     model, made, until = get_model(), 0, None if seconds is None else time.monotonic() + seconds
     while model and (until is None or time.monotonic() < until):
         claims = list(list_missing(model.name).newest_first()[:BATCH])
@@ -145,7 +142,7 @@ def fill(seconds: float | None = None, progress: Callable[[int], None] = lambda 
                     ClaimVector.objects.exclude(model=model.name).delete()
                     FactcheckState.objects.filter(pk=1).update(model=model.name, vectors_dropped=F("vectors_dropped") + 1)
             break
-        parts = [(claim, part, chunk.plain) for claim in claims for part, chunk in enumerate(claim.chunks())]
+        parts = [(claim, part, chunk.plain) for claim in claims for part, chunk in enumerate(split_claim(claim))]
         vectors = model.embed([text for _, _, text in parts])
         with transaction.atomic():
             FactcheckState.lock()

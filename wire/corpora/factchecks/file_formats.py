@@ -39,16 +39,12 @@ MAX_WHOLE: Final = 64 << 20  # characters of a document that is read whole: a fe
 MAX_COLUMNS: Final = 1_000
 MAX_SCRIPTS: Final = 1_000  # of JSON-LD on one page
 MAX_ITEMS: Final = 5_000  # of a feed
-MAX_BRACKETS: Final = 500_000  # that are counted to find the end of an entry which cannot be parsed
-MOST_REFUSED: Final = 1_000  # entries, after which a file of almost nothing else is given up
-MAX_HEADER: Final = 65_536  # characters of a table's header in which its separator is looked for
 MAX_VALUES: Final = 10_000  # of a page's microdata
 _LISTED: Final = re.compile(r'"(?:claims|data|items|dataFeedElement)"\s*:\s*\[')
 _ITEM: Final = re.compile(r"<(?:\w+:)?(?:item|entry)\b")
 _SPACE: Final = re.compile(r"[\s,]*")
-_BRACKETS: Final = re.compile(r'"|[\[{]+|[\]}]+')
-_REST_OF_STRING: Final = re.compile(r'[^"\\]*+(?:\\.[^"\\]*+)*+', re.S)
-_TOO_DEEP: Final = "it is nested too deeply"
+# Numbers of thousands of digits, which Python does not read, are cut: no field takes one of a hundred.
+_DECODER: Final = json.JSONDecoder(strict=False, parse_int=lambda digits: int(digits[:100]))
 
 Entry = ClaimDraft | RefusedClaim
 
@@ -77,18 +73,21 @@ def fingerprint(file: Path, language: str) -> str:
 
 
 def read_entries(file: Path, language: str, most_bytes: int | None = None) -> Iterator[Entry]:
-    """Yield the claims of a file, in its order. The same file gives the same entries. `most_bytes` bounds what a packed file holds.
-    Raises: Unreadable.
-    """
+    """Yield the claims of a file, in its order. `most_bytes` bounds what a packed file holds. Raises: Unreadable."""
     read = refused = 0
+    remarks = set[str]()
     name = _plain_name(file)
     try:
         with _open_text(file, most_bytes) as text:
             for entry in _read_entries(name, text, language):
+                if isinstance(entry, ClaimDraft) and entry.remark:  # one of each kind, so that refusals are not crowded out
+                    kind = entry.remark.partition("“")[0]
+                    entry = replace(entry, remark="") if kind in remarks else entry
+                    remarks.add(kind)
                 yield entry
                 read, refused = read + 1, refused + isinstance(entry, RefusedClaim)
-                if refused > MOST_REFUSED and refused * 10 > read * 9:
-                    raise Unreadable(f"{file.name} is no file of claims: {refused:,} of its first {read:,} entries were refused")
+                if refused > 1_000 and refused * 10 > read * 9:
+                    raise Unreadable(f"{file.name} is not a file of claims: {refused:,} of its first {read:,} entries were refused")
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise Unreadable(f"{file.name} is damaged: {error}") from error
     except csv.Error as error:
@@ -131,7 +130,7 @@ def _read_entries(name: str, text: IO[str], language: str) -> Iterator[Entry]:
         return _read_feed(_read_whole(text), language)
     if name.endswith(PAGES):
         parse_review = partial(_try_parse, claim_parsers.parse_claim_review)
-        found = find_page_reviews(_read_whole(text))
+        found = list(find_page_reviews(_read_whole(text))) or [RefusedClaim("the page has no ClaimReview")]
         return (one if isinstance(one, RefusedClaim) else parse_review(one, one, language) for one in found)
     return _read_json(text, language)
 
@@ -157,7 +156,7 @@ def _read_table(text: IO[str], language: str) -> Iterator[Entry]:
     try:
         first = text.readline()
         # The separator is what makes the most known columns, then the most columns.
-        headers = {sign: next(csv.reader([first[:MAX_HEADER]], delimiter=sign), []) for sign in ",;\t|"}
+        headers = {sign: next(csv.reader([first[:65_536]], delimiter=sign), []) for sign in ",;\t|"}
         known = {sign: claim_parsers.count_known_columns(names[:MAX_COLUMNS]) for sign, names in headers.items()}
         delimiter = max(headers, key=lambda sign: (known[sign], len(headers[sign])))
         if first.lower().startswith("sep="):  # as spreadsheets write it
@@ -186,14 +185,14 @@ def _read_feed(document: str, language: str) -> Iterator[Entry]:
     try:
         parsed = parse(document.encode())
     except InvalidFeed as error:
-        raise Unreadable(f"no feed: {error}") from error
+        raise Unreadable(f"not a feed: {error}") from error
     for item in parsed.entries:
         yield _try_parse(claim_parsers.parse_item, {"url": item.url}, item, language)
 
 
 def find_page_reviews(page: str, address: str = "") -> Iterator[Mapping[str, Any] | RefusedClaim]:
-    """Yield the ClaimReviews that a web page carries as JSON-LD, else as microdata or RDFa Lite. With the page's `address`, theirs
-    are resolved against it. Raises: Unreadable.
+    """Yield a page's ClaimReviews: JSON-LD, else microdata or RDFa Lite; addresses relative to `address`, or else to the canonical
+    one that the page names. Raises: Unreadable.
     """
     if "laimReview" not in page:
         return
@@ -204,6 +203,7 @@ def find_page_reviews(page: str, address: str = "") -> Iterator[Mapping[str, Any
     scripts = [one.text or "" for one in tree.iter("script") if "application/ld+json" in (one.get("type") or "").lower()]
     if len(scripts) > MAX_SCRIPTS:
         raise Unreadable(f"the page has more than {MAX_SCRIPTS:,} scripts of JSON-LD")
+    address = address or next(iter(tree.xpath("//link[@rel='canonical']/@href[starts-with(., 'http')]")), "")
     found = list[Mapping[str, Any]]()
     for script in scripts:
         try:
@@ -213,7 +213,15 @@ def find_page_reviews(page: str, address: str = "") -> Iterator[Mapping[str, Any
     for review in found or claim_parsers.find_reviews(_read_markup(tree)):
         own = review.get("url")
         own = own[0] if isinstance(own, list) and own else own
-        yield {**review, "url": urljoin(address, own) if isinstance(own, str) else address} if address else review
+        yield {**review, "url": _resolve(address, own) if isinstance(own, str) else address} if address else review
+
+
+def _resolve(address: str, own: str) -> str:
+    """Return `own` relative to `address`; "" if one of them cannot be read."""
+    try:
+        return urljoin(address, own)
+    except ValueError:  # http://[
+        return ""
 
 
 def _read_markup(tree: Any) -> list[Mapping[str, Any]]:
@@ -242,11 +250,11 @@ def _read_markup(tree: Any) -> list[Mapping[str, Any]]:
 
 def _parse_json(text: str, *, of_page: bool = False) -> Any:
     try:
-        return parse_json_ld(text) if of_page else json.loads(text, strict=False)
+        return parse_json_ld(text) if of_page else _DECODER.decode(text)
     except RecursionError as error:
-        raise RefusedClaim(_TOO_DEEP) from error
+        raise RefusedClaim("it is nested too deeply") from error
     except ValueError as error:
-        raise RefusedClaim(f"no JSON: {error}") from error
+        raise RefusedClaim(f"not JSON: {error}") from error
 
 
 def _read_json(text: IO[str], language: str) -> Iterator[Entry]:
@@ -295,21 +303,19 @@ def _read_lines(text: IO[str], buffer: str, language: str) -> Iterator[Entry]:
 
 def _read_list(text: IO[str], buffer: str, language: str) -> Iterator[Entry]:
     """Yield the entries of a list whose opening bracket was read, one at a time."""
-    decoder, at_end, at = json.JSONDecoder(strict=False), False, 0
+    at_end, at = False, 0
     while True:
         at = _SPACE.match(buffer, at).end()  # type: ignore[union-attr]
         if buffer.startswith("]", at):
             return
         try:
-            value, end = decoder.raw_decode(buffer, at) if at < len(buffer) else (None, 0)
+            value, end = _DECODER.raw_decode(buffer, at) if at < len(buffer) else (None, 0)
         except json.JSONDecodeError as error:  # not whole yet, as far as anybody can tell
             end = 0
             if at_end or len(buffer) - at > MAX_ENTRY:
-                raise Unreadable(f"the list breaks off or holds what is no JSON: {error}") from error
-        except (ValueError, RecursionError) as error:  # a number of more digits than Python reads, or too many brackets
-            yield RefusedClaim(_TOO_DEEP if isinstance(error, RecursionError) else "it holds a number of too many digits")
-            buffer, at = _skip_entry(text, buffer, at)
-            continue
+                raise Unreadable(f"the list breaks off or contains something that is not JSON: {error}") from error
+        except RecursionError as error:
+            raise Unreadable("the list holds an entry that is nested too deeply, and is read no further") from error
         if end and (end < len(buffer) or at_end):
             yield from _read_value(value, language)
             at = end
@@ -318,37 +324,6 @@ def _read_list(text: IO[str], buffer: str, language: str) -> Iterator[Entry]:
         if not more and at_end:
             raise Unreadable("the list breaks off before its end")
         at_end, buffer, at = not more, buffer[at:] + more, 0
-
-
-def _skip_entry(text: IO[str], buffer: str, at: int) -> tuple[str, int]:
-    """Return the buffer and the place in it behind an entry that begins at a place, found by its brackets alone."""
-    depth = counted = 0
-    is_string = False
-    while True:
-        needs_more = False
-        if is_string:
-            at = _REST_OF_STRING.match(buffer, at).end()  # type: ignore[union-attr]
-            is_string = needs_more = not buffer.startswith('"', at)
-            at += not needs_more
-        elif found := _BRACKETS.search(buffer, at):
-            counted, run, at = counted + 1, found[0], found.end()
-            if run == '"':
-                is_string = True
-            elif run[0] in "[{":
-                depth += len(run)
-            elif depth > len(run):
-                depth -= len(run)
-            else:
-                return buffer, found.start() + depth
-        else:
-            at, needs_more = len(buffer), True
-        if counted > MAX_BRACKETS:
-            raise Unreadable("the list holds an entry that cannot be read, and whose end is too far away to be looked for")
-        if needs_more:
-            more = text.read(PIECE)
-            if not more:
-                raise Unreadable("the list breaks off before its end")
-            buffer, at = buffer[at:] + more, 0
 
 
 def _read_value(value: Any, language: str) -> Iterator[Entry]:
@@ -361,6 +336,9 @@ def _read_value(value: Any, language: str) -> Iterator[Entry]:
             continue
         if not reviews and isinstance(one, dict) and "claimReview" in one:
             reviews = claim_parsers.parse_api_claim(one)
+        elif not reviews and claim_parsers.is_row(one):
+            yield _try_parse(claim_parsers.parse_row, one, one, language)
+            continue
         for review in reviews:
             yield _try_parse(claim_parsers.parse_claim_review, review, review, language)
         # A part of a feed without a review is one whose review was taken back.

@@ -17,10 +17,10 @@ NAME = "fact-checks"
 def examine(now: dt.datetime) -> Iterator[Finding]:
     closed = [surface for surface in ("mcp", "api") if (rule := api_keys.rule_for(surface)).is_required and not rule.hashes]
     if closed:
-        found = f"Keys are required and none is in force: nobody can ask ({' and '.join(closed)})."
+        found = f"Keys are required and none is valid: nobody can ask ({' and '.join(closed)})."
         yield warn(NAME, found, "Hand out a key at the desk, or set FACTCHECKS_KEYS=off to open fact-checks to everybody.")
     if settings.FACTCHECKS_KEYS == "off" and any(api_keys.rule_for(surface).hashes for surface in ("mcp", "api")):
-        yield warn(NAME, "Keys are in force, and everybody may ask without one.", "Set FACTCHECKS_KEYS=auto to require them.")
+        yield warn(NAME, "There are keys, but everybody may ask without one.", "Set FACTCHECKS_KEYS=auto to require them.")
     state = FactcheckState.objects.get(pk=1)
     if not state.found:
         yield ok(NAME, "None are loaded.")
@@ -38,7 +38,7 @@ def examine(now: dt.datetime) -> Iterator[Finding]:
             yield ok(NAME, found)
     silent = LoadJob.objects.filter(status=LoadJob.Status.RUNNING, beat_at__lt=now - SILENT)
     if stuck := silent.count():
-        yield warn(NAME, f"{stuck} loads stopped half-way.", "Run manage.py loadfactchecks with the same file: it goes on.")
+        yield warn(NAME, f"{stuck} loads stopped half-way.", "Run manage.py loadfactchecks with the same file: it continues.")
 
 
 def list_faults() -> Iterator[str]:

@@ -52,9 +52,7 @@ def scoped_id(draft: Rated, own: str) -> str:
 
 
 def find_id(draft: "ClaimDraft", holders: Mapping[str, Rated], names: Mapping[str, str]) -> str:
-    """Return the id under which a claim is stored, or is to be. `holders` are the claims that have one of its candidates, `names`
-    the ids of claims by every name that they have. Raises: RefusedClaim.
-    """
+    """Return the id of a claim; `holders`: claims by candidate id, `names`: ids by every name of claims. Raises: RefusedClaim."""
     own, scoped = draft.external_id, scoped_id(draft, draft.external_id)
     found = {one: compare(holders[one], draft) for one in (own, scoped) if one in holders}
     same = next((one for one, match in found.items() if match is Match.SAME), None)
@@ -62,7 +60,7 @@ def find_id(draft: "ClaimDraft", holders: Mapping[str, Rated], names: Mapping[st
         return same
     if Match.CONFLICT in found.values():
         raise RefusedClaim(
-            f"its id {quote(own)} is that of another claim ({quote(holders[own].synopsis)}), whose URL and text are others. "
+            f"its id {quote(own)} is that of another claim ({quote(holders[own].synopsis)}), whose URL and text differ. "
             "That one stays; give this one an id of its own, or none"
         )
     free = next((one for one in (own, scoped) if one not in holders and names.get(one, one) == one), None)

@@ -20,7 +20,6 @@ USUAL: Final = 30.0  # words of a claim, as BM25's average length: fixed, so tha
 SATURATION: Final = 1.2
 LENGTH: Final = 0.5
 USUAL_WEIGHT: Final = FULL / (1 + SATURATION)  # of a word that a claim of usual length says once
-IN_DETAIL: Final = 0.5  # what a word in the assessment or in a fact counts beside one in the claim or its summary
 
 FILTER: Final = "="  # begins a filter's token; no word does
 
@@ -30,7 +29,7 @@ def tokens_of(claim: Any) -> dict[str, int]:
     facts = list(published_only(claim.facts))
     sources = (source for fact in facts for source in published_only(fact.get("sources") or ()))
     details = [claim.rating_statement, *(fact.get("text") for fact in facts), *(source.get("excerpt") for source in sources)]
-    texts = [(claim.synopsis, 1.0), (claim.rating_summary, 1.0), *((str(text or ""), IN_DETAIL) for text in details)]
+    texts = [(claim.synopsis, 1.0), (claim.rating_summary, 1.0), *((str(text or ""), 0.5) for text in details)]
     for text, worth in texts:
         if left <= 0:
             break

@@ -13,40 +13,30 @@ from wire.text.tokens import split_words, words
 Code = Literal["de", "en", "fr", "es", "it", "pt", "nl", "da", "fi", "no", "nb", "nn", "ru", "sv", "tr", "ro", "hu", "id"]
 CODES: Final[tuple[str, ...]] = get_args(Code)
 
-_STEMMERS: Final[Mapping[str, str]] = {
-    **{"de": "german", "en": "english", "fr": "french", "es": "spanish", "it": "italian", "pt": "portuguese", "nl": "dutch"},
-    **{"da": "danish", "fi": "finnish", "no": "norwegian", "nb": "norwegian", "nn": "norwegian", "ru": "russian"},
-    **{"sv": "swedish", "tr": "turkish", "ro": "romanian", "hu": "hungarian", "id": "indonesian"},
-}
 COMPOUNDING: Final = frozenset(("de", "nl", "da", "fi", "no", "nb", "nn", "sv", "hu"))  # they write compounds as one word
 
-_SPOKEN: Final[Mapping[str, str]] = load("factchecks")["stop_words"]
 STOP_WORDS: Final[Mapping[str, frozenset[str]]] = {
-    code: frozenset(words(_SPOKEN["no" if code in ("nb", "nn") else code])) for code in CODES
+    code: frozenset(words(load("factchecks")["stop_words"]["no" if code in ("nb", "nn") else code])) for code in CODES
 }
 _DETECTED: Final = tuple(code for code in CODES if code not in ("nb", "nn"))
 
 _SPEAKING: Final = {
     word: tuple(code for code in _DETECTED if word in STOP_WORDS[code]) for code in _DETECTED for word in STOP_WORDS[code]
 }
-LONGEST_WORD: Final = 100  # letters
 ENOUGH: Final = 0.8  # stop words of its own that tell a language
-CLEARLY: Final = 1.5  # times those of any other
 
 _lock: Final = threading.Lock()  # a stemmer has one state: of two threads at once, one would get the other's word
 _made: Final[dict[str, snowballstemmer.stemmer]] = {}
 
 
 def stem(word: str, language: str) -> str:
-    """Stem a folded word as that language does. A language without stems, or none, leaves it as it is; so do all with what is too
-    long for a word.
-    """
-    return _stem(word, language) if len(word) <= LONGEST_WORD else word
+    """Stem a folded word as that language does; unknown languages and overlong words leave it as it is."""
+    return _stem(word, language) if len(word) <= 100 else word
 
 
 @lru_cache(maxsize=200_000)
 def _stem(word: str, language: str) -> str:
-    name = _STEMMERS.get(language)
+    name = load("factchecks")["stemmers"].get(language)
     if name is None or len(word) < 3 or word.isdigit():
         return word
     with _lock:
@@ -61,13 +51,11 @@ def content_stems(text: str, language: str) -> set[str]:
 
 
 def detect(text: str) -> str | None:
-    """Return the language of a text by its stop words, each shared among the languages that have it; None where they do not tell it
-    from the others, as in a question of two nouns.
-    """
+    """Return the language of a text by its stop words, each shared among its languages; None where they do not decide."""
     scores = dict.fromkeys(_DETECTED, 0.0)
     for word in words(text):
         spoken = _SPEAKING.get(word, ())
         for code in spoken:
             scores[code] += 1 / len(spoken)
     (best, most), (_, second) = sorted(scores.items(), key=lambda one: -one[1])[:2]
-    return best if most >= ENOUGH and most >= CLEARLY * second else None
+    return best if most >= ENOUGH and most >= 1.5 * second else None

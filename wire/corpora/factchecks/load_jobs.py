@@ -19,19 +19,14 @@ from wire.corpora.factchecks.models import LoadJob
 
 MOST_MESSAGES: Final = 200  # errors of a job that are kept in its row
 MOST_CHARACTERS: Final = 5_000_000  # of the texts of one batch
-ANNOUNCED: Final = 5.0  # seconds after which readers see what was loaded so far
 SILENT: Final = dt.timedelta(minutes=10)  # after which a job that is marked as running counts as killed
-
-_DONE: Final = (LoadJob.Status.DONE, LoadJob.Status.CANCELED)
 
 
 def job_for(file: Path, language: str) -> LoadJob:
-    """Return the job of this file: one that stopped half-way goes on, else a new one. A request to cancel one that may still run
-    stays.
-    """
+    """Return the job of this file: one that stopped half-way goes on, else a new one. A pending request to cancel stays."""
     fingerprint = file_formats.fingerprint(file, language)
     with transaction.atomic():
-        job = LoadJob.objects.select_for_update().filter(fingerprint=fingerprint).exclude(status__in=_DONE).first()
+        job = LoadJob.objects.select_for_update().filter(fingerprint=fingerprint).exclude(status__in=("done", "canceled")).first()
         job = job or LoadJob(source=file.name[:500], fingerprint=fingerprint, language=language)
         may_run = job.status == LoadJob.Status.RUNNING and job.beat_at and timezone.now() - job.beat_at < SILENT
         job.cancel_requested = bool(may_run and job.cancel_requested)
@@ -43,9 +38,7 @@ def job_for(file: Path, language: str) -> LoadJob:
 def load(
     job: LoadJob, file: Path, progress: Callable[[LoadJob], None] = lambda _job: None, *, most_bytes: int | None = None
 ) -> None:
-    """Store every claim behind those that the job has done. `most_bytes` bounds what a packed file holds.
-    Raises: Unreadable, while another process loads the file, or after noting it in the job.
-    """
+    """Store every claim behind those that the job has done. Raises: Unreadable, also while another process loads the file."""
     announced = time.monotonic()
     with lock(file):
         try:
@@ -55,7 +48,7 @@ def load(
             for batch in _batches(entries):
                 with transaction.atomic():
                     _store_batch(job, batch)
-                    if time.monotonic() - announced > ANNOUNCED:
+                    if time.monotonic() - announced > 5.0:  # seconds
                         store.announce()
                         announced = time.monotonic()
                 progress(job)

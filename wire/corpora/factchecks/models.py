@@ -10,11 +10,9 @@ from django.db import models
 from django.db.models import Q
 
 from config.database.row_seal import Sealed, SealedQuerySet
-from wire.corpora.factchecks.chunks import Chunk, split_claim
 from wire.corpora.factchecks.ratings import Rating
 from wire.models import Story
 
-MAX_SHORT_ID: Final = 200
 MAX_LABEL: Final = 200
 PUBLISHED: Final = "published"
 
@@ -44,14 +42,14 @@ class Claim(Sealed):
 
     number = models.PositiveIntegerField(unique=True, editable=False)
     external_id = models.CharField(max_length=200, unique=True, help_text="The fact-checker's own id, such as a UUID.")
-    short_id = models.CharField(max_length=MAX_SHORT_ID, blank=True, db_index=True, help_text="Such as 2025/11/20-2.")
+    short_id = models.CharField(max_length=200, blank=True, db_index=True, help_text="Such as 2025/11/20-2.")
     process_id = models.CharField(max_length=200, blank=True)
     status = models.CharField(
         max_length=40, default=PUBLISHED, help_text="Readers see `published` ones only, unless set otherwise."
     )
     internal = models.BooleanField(default=False, help_text="Never shown to readers.")
     synopsis = models.TextField(blank=True, help_text="The claim.")
-    rating_label = models.CharField(max_length=MAX_LABEL, blank=True, help_text="As the fact-checker words it.")
+    rating_label = models.CharField(max_length=MAX_LABEL, blank=True, help_text="The rating in the fact-checker's words.")
     rating_key = models.CharField(max_length=MAX_LABEL, blank=True, editable=False, help_text="The label, folded.")
     rating_summary = models.TextField(blank=True)
     rating_statement = models.TextField(blank=True)
@@ -97,9 +95,6 @@ class Claim(Sealed):
     @property
     def is_public(self) -> bool:
         return not self.internal and (self.status in settings.FACTCHECKS_STATUSES or self.withdrawn_at is not None)
-
-    def chunks(self) -> list[Chunk]:
-        return split_claim(self)
 
 
 class ClaimRevision(Sealed):

@@ -56,7 +56,7 @@ def factchecks(request: HttpRequest) -> HttpResponse:
 def _list_page(given: dict[str, str], cursor: str | None) -> dict[str, Any]:
     query, category, label = given["query"], given["category"] or None, given["rating_label"] or None
     if len(query) > MAX_QUERY:
-        raise InvalidArgument(f"The query is longer than {MAX_QUERY:,} characters.", "Ask in fewer words.")
+        raise InvalidArgument(f"The query is longer than {MAX_QUERY:,} characters.", "Use fewer words.")
     params = {name: value for name, value in given.items() if value}
     if query:
         code = given["language"] if given["language"] in CODES else None

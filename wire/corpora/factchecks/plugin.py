@@ -8,11 +8,9 @@ from config.plugins import MenuItem, Plugin
 from wire.corpora.common.page_patterns import match_pages
 from wire.corpora.factchecks import api, documents, health, pages, queries
 
-LINK_SECONDS = 300  # a run at most; what is left is for the next
-
 
 def link_stories(*, stop: Any, **output: Any) -> None:
-    call_command("linkfactchecks", f"--seconds={LINK_SECONDS}", **output)
+    call_command("linkfactchecks", "--seconds=300", **output)
 
 
 def list_queues() -> Any:

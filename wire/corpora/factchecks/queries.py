@@ -38,12 +38,10 @@ def search(
     cursor: str | None = None,
     halves: Sequence[Half] = ("words", "meaning"),
 ) -> schemas.FoundClaimsOut:
-    """Return fact-checks that answer a question, best first. `language` is the question's, not the claims': it tells how its words
-    are stemmed; without one it is detected. Raises: InvalidArgument for a query without a word and a strange cursor.
-    """
+    """Return fact-checks, best first. `language` is the question's, for its word forms; None: detected. Raises: InvalidArgument."""
     question, state = searching.parse_question(query, language)
     if not question.terms:
-        raise InvalidArgument("query holds no word.", "Give the claim in words, as somebody would tell it.")
+        raise InvalidArgument("query has no words.", "Give the claim in words, as somebody would say it.")
     filters = Filters(
         statuses=[status] if status is not None else settings.FACTCHECKS_STATUSES,
         categories=list(categories) if categories else None,
@@ -156,7 +154,7 @@ def list_claims(
     moment = int(last.published_at.timestamp() * 1000) if last and last.published_at else UNDATED
     names = read_ratings()
     return schemas.ClaimsOut(
-        claims=[serializers.to_list_item(claim, names) for claim in found[:limit]],
+        claims=[schemas.ListedClaimOut(**serializers.list_fields(claim, names)) for claim in found[:limit]],
         total=total,
         next_cursor=cursors.write(moment, last.number) if last else None,
     )
@@ -176,18 +174,20 @@ def _behind(moment: int, number: int) -> Q:
 def list_categories() -> schemas.ClaimCategoriesOut:
     # Among equals the one that came first: by name, German and English names of the same categories would not agree.
     counted = ClaimCategory.objects.values_list("name").annotate(count=Count("pk"), first=Min("pk")).order_by("-count", "first")
-    found = [schemas.ClaimCategoryOut(category=name, count=count) for name, count, _ in counted]
-    return schemas.ClaimCategoriesOut(categories=found)
+    return schemas.ClaimCategoriesOut(
+        categories=[schemas.ClaimCategoryOut(category=name, count=count) for name, count, _ in counted]
+    )
 
 
 def list_rating_labels() -> schemas.RatingLabelsOut:
     rows = Claim.objects.live().exclude(rating_label="").values_list("rating_label").annotate(count=Count("pk"))
     names = read_ratings()
-    found = [
-        schemas.RatingLabelOut(rating_label=label, rating=serializers.rating(label, names) or Rating.UNKNOWN, count=count)
-        for label, count in rows.order_by("-count", "rating_label")
-    ]
-    return schemas.RatingLabelsOut(rating_labels=found)
+    return schemas.RatingLabelsOut(
+        rating_labels=[
+            schemas.RatingLabelOut(rating_label=label, rating=serializers.rating(label, names) or Rating.UNKNOWN, count=count)
+            for label, count in rows.order_by("-count", "rating_label")
+        ]
+    )
 
 
 def stats() -> schemas.FactcheckStatsOut:
@@ -222,7 +222,14 @@ def list_linked(story_id: str) -> list[schemas.LinkedClaimOut]:
     rows = rows.filter(claim__in=Claim.objects.live()).select_related("claim").order_by("-kind", "-similarity", "claim__number")
     links = list(rows[:LINKED])
     names = read_ratings() if links else {}
-    return [serializers.to_linked(link, names) for link in links]
+    return [
+        schemas.LinkedClaimOut(
+            **serializers.list_fields(link.claim, names),
+            similarity=round(link.similarity, 2),
+            pinned=link.kind == StoryLink.Origin.PINNED,
+        )
+        for link in links
+    ]
 
 
 def list_story_extras(story_id: str) -> list[dict[str, Any]]:

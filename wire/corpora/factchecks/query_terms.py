@@ -10,10 +10,8 @@ from wire.corpora.factchecks.languages import COMPOUNDING, STOP_WORDS, detect, s
 from wire.text.tokens import is_run, split_words, triples
 
 MOST_TERMS: Final = 64
-MOST_COMPOUNDS: Final = 16  # of one word
 PART: Final = 4  # characters of the shortest part of a compound
 SURE: Final = 5  # characters from which a known word is taken for a part, whatever is left
-AS_PART: Final = 0.6  # what a compound counts for a word that is part of it
 OF_PARTS: Final = 0.8  # what all parts of a compound count together for it
 _BEFORE: Final = "abab"  # stands for the part before; stemmers go by vowels and consonants
 _ADDRESS: Final = re.compile(r"(?:https?://|www\.|pic\.twitter\.com|t\.co/)\S*", re.I)
@@ -59,7 +57,7 @@ class Vocabulary:
         text, place, found = self._text, 0, list[str]()
         for _ in range(1_000):
             place = text.find(part, place)
-            if place < 0 or len(found) == MOST_COMPOUNDS:
+            if place < 0 or len(found) == 16:
                 break
             begin, end = text.rfind("\n", 0, place) + 1, text.find("\n", place)
             token, place = text[begin:end], end
@@ -76,9 +74,7 @@ class Vocabulary:
         return any(len(rest) > PART or (len(rest) >= 3 and rest in self._known) for rest in rests)
 
     def parts_of(self, token: str) -> list[str]:
-        """Return the known words that a compound begins and ends with. A short one counts only if what is left is known as well:
-        else it may be no part at all, as "trag" is none of "beitrag".
-        """
+        """Return the known words at both ends of a compound; a short one only if the rest is known too (“trag” in “beitrag”)."""
         if len(token) < 2 * PART:
             return []
         cuts = range(len(token) - 3, PART - 1, -1)
@@ -112,9 +108,7 @@ def clean_text(text: str) -> str:
 
 
 def question(text: str, language: str | None, spoken: Sequence[str], vocabulary: Vocabulary) -> Question:
-    """Parse a question. `language`: the code that was given; None to have it detected. `spoken`: the languages of the claims: where
-    the question's is not known, its words are stemmed as in each.
-    """
+    """Parse a question. `language`: as given, None to detect it; `spoken`: languages of the claims, used where it is not known."""
     plain = clean_text(text) or text
     code = language or detect(plain)
     stop = STOP_WORDS.get(code or "", frozenset())
@@ -140,6 +134,6 @@ def _make_term(word: str, languages: Sequence[str], spoken: Sequence[str], vocab
     for part in dict.fromkeys((*alone, *endings)):
         if len(part) >= PART:
             for other in vocabulary.holding(part):
-                tokens.setdefault(other, AS_PART)
+                tokens.setdefault(other, 0.6)  # a compound counts less
     parts = max((vocabulary.parts_of(token) for token in alone), key=len)
     return Term(word, tokens, tuple(part for part in parts if part not in tokens))

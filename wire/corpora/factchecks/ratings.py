@@ -41,7 +41,7 @@ def rate_label(label: str) -> Rating | None:
     """Return the shipped meaning of a label, or of its first clause ("False. The photo is old."); None for others."""
     for text in (label, _FIRST_CLAUSE.split(label.lstrip(" \"'„“«»([-–—*#"))[0]):
         key = re.sub(r"^\W+|\W+$", "", key_of(text.strip("\"'“”„«» ")))
-        if found := SHIPPED.get(key_of(text)) or SHIPPED.get(key):
+        if found := SHIPPED.get(key_of(text)) or SHIPPED.get(key) or SHIPPED.get(key.replace("-", " ")):
             return found
     return None
 

@@ -1,9 +1,6 @@
-"""Claims that answer a question: by words, by meaning, and both together.
+"""Claims that answer a question: by words, by meaning, and both together (docs/factchecks.md, "How search works").
 
-Words: BM25 over stems, a term's compounds counting less. Meaning: cosines, counted in deviations from what is usual for the
-question, so that the same weight fits models whose cosines lie close together. Both together: the score by words is a share of
-what the question could reach, so that a question in other words than any claim's is decided by meaning. Filters come before
-ranking. Both databases give the same order.
+Filters come before ranking. Both databases give the same order.
 """
 
 import threading
@@ -29,7 +26,6 @@ SHARE: Final = 0.25  # of the best claim's score by words, below which a claim o
 NEAREST: Final = 15  # claims that are found by meaning alone, at most
 NEAR: Final = 2.0  # deviations above the usual from which a claim is found by meaning alone
 MEANING: Final = 0.35  # what a deviation counts beside all of a question's words, which count 1
-CACHED_BYTES: Final = 48_000_000  # of postings
 
 Scores = NDArray[np.float64]
 
@@ -65,9 +61,7 @@ class WordScores(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ClaimRanking:
-    """The hits, best first; by number the share of the best score by words, and cosines of those that were compared. `vectors` is
-    the share of the claims that pass the filters whose vectors are made.
-    """
+    """Hits, best first; by number shares of the best score by words, and cosines. `vectors`: share of claims with a vector."""
 
     hits: list[ClaimHit]
     words: Scores
@@ -102,7 +96,7 @@ class _Version:
         read = postings_index.weights(INDEX, wanted) if wanted else {}
         new = {token: read.get(token, (empty, empty)) for token in wanted}
         found = {token: known.get(token) or new[token] for token in tokens}
-        if self._bytes > CACHED_BYTES:
+        if self._bytes > 48_000_000:
             self._postings, self._bytes = {}, 0
         self._postings.update(new)
         self._bytes += sum(200 + numbers.nbytes + weights.nbytes for numbers, weights in new.values())
@@ -178,9 +172,7 @@ def rank_claims(words: WordScores, meant: Meant | None) -> ClaimRanking:
 
 
 def _estimate_missing(far: Scores, said: Scores) -> Scores:
-    """Return likeness with that of claims without a vector estimated: as the nearest of those that say no more of the question's
-    words. So none of them comes behind a claim that says less.
-    """
+    """Estimate the likeness of claims without a vector: as the nearest of those that say no more of the question's words."""
     order = np.argsort(said, kind="stable")
     estimate = np.empty_like(far)
     estimate[order] = np.fmax.accumulate(np.where(np.isnan(far[order]), -np.inf, far[order]))

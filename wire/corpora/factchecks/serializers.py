@@ -8,15 +8,13 @@ from django.conf import settings
 
 from citations.format.corpora import CitableFactCheck, cite, csl, ris
 from wire.corpora.factchecks import schemas
-from wire.corpora.factchecks.chunks import Chunk, published_only
+from wire.corpora.factchecks.chunks import Chunk, published_only, split_claim
 from wire.corpora.factchecks.languages import content_stems
 from wire.corpora.factchecks.models import Claim, ClaimRevision, StoryLink
 from wire.corpora.factchecks.query_terms import Question
 from wire.corpora.factchecks.ratings import Rating, key_of
 from wire.corpora.factchecks.rendering import excerpt_of
 from wire.text.plain_text import addresses_model
-
-MOST_STORIES: Final = 20
 
 
 def rating(label: str, names: dict[str, str]) -> Rating | None:
@@ -50,7 +48,7 @@ def _common_fields(columns: Mapping[str, Any], names: dict[str, str]) -> dict[st
     return fields | {"rating": rating(columns["rating_label"], names), "categories": [one["name"] for one in columns["categories"]]}
 
 
-def _claim_fields(claim: Claim, names: dict[str, str]) -> dict[str, Any]:
+def list_fields(claim: Claim, names: dict[str, str]) -> dict[str, Any]:
     return _common_fields(vars(claim), names) | {
         "id": claim.external_id,
         "short_id": claim.short_id or None,
@@ -65,7 +63,7 @@ def to_hit(
     part = best_part(claim, question)
     excerpt = schemas.ExcerptOut(fact_index=part.fact_index, text=excerpt_of(part.content)) if part.kind == "fact_detail" else None
     return schemas.FoundClaimOut(
-        **_claim_fields(claim, names),
+        **list_fields(claim, names),
         citation=cite(_to_citable(claim)),
         excerpt=excerpt,
         words=by_words,
@@ -74,20 +72,11 @@ def to_hit(
     )
 
 
-def to_list_item(claim: Claim, names: dict[str, str]) -> schemas.ListedClaimOut:
-    return schemas.ListedClaimOut(**_claim_fields(claim, names))
-
-
-def to_linked(link: StoryLink, names: dict[str, str]) -> schemas.LinkedClaimOut:
-    is_pinned = link.kind == StoryLink.Origin.PINNED
-    return schemas.LinkedClaimOut(**_claim_fields(link.claim, names), similarity=round(link.similarity, 2), pinned=is_pinned)
-
-
 def to_claim(claim: Claim, names: dict[str, str]) -> schemas.ClaimOut:
     as_cited, facts = _to_citable(claim), _to_facts(claim.facts)
     texts = [claim.synopsis, claim.rating_summary, claim.rating_statement, *(fact.text for fact in facts)]
     return schemas.ClaimOut(
-        **_claim_fields(claim, names),
+        **list_fields(claim, names),
         facts=facts,
         origins=[one["url"] for one in claim.origins if isinstance(one.get("url"), str) and one["url"].startswith("http")],
         withdrawn_at=claim.withdrawn_at,
@@ -124,7 +113,7 @@ def _list_stories(claim: Claim) -> list[schemas.LinkedStoryOut]:
             similarity=round(similarity, 2),
             pinned=kind == StoryLink.Origin.PINNED,
         )
-        for story_id, headline, similarity, kind in rows.values_list(*columns)[:MOST_STORIES]
+        for story_id, headline, similarity, kind in rows.values_list(*columns)[:20]
     ]
 
 
@@ -135,7 +124,7 @@ def best_part(claim: Claim, question: Question) -> Chunk:
         stems = content_stems(chunk.plain, claim.language)
         return sum(max((worth for token, worth in term.tokens.items() if token in stems), default=0.0) for term in question.terms)
 
-    overview, *facts = claim.chunks()
+    overview, *facts = split_claim(claim)
     best = max(facts, key=score, default=overview)
     return best if score(best) >= max(score(overview), 1e-9) else overview
 

@@ -1,8 +1,7 @@
-"""Collects the ClaimReviews of a publisher's own site: from its sitemaps or feed to its pages, politely, into a file that is loaded
-like any other.
+"""Collects the ClaimReviews of a publisher's own site, politely, into a file that is loaded like any other.
 
-The file is in the form of a data feed, a line for each page that was read; a page is asked again only when the sitemap says that it
-changed. So a collection that was killed goes on behind the last page.
+The file is a data feed with a line for each page that was read, so that a collection that was killed goes on behind the last page;
+a page is asked again only when the sitemap says that it changed.
 """
 
 import re
@@ -31,11 +30,8 @@ from wire.corpora.factchecks.load_jobs import lock
 from wire.ingest import feed_entries
 
 MAX_PAGES: Final = 1_000  # of one run; the next goes on
-MAX_SITEMAPS: Final = 200
 MAX_DOCUMENT: Final = 50 << 20  # bytes of a sitemap (sitemaps.org)
 MOST_TROUBLE: Final = 5  # failures in a row after which the server is left alone
-_USUAL_SITEMAPS: Final = ("/sitemap.xml", "/sitemap_index.xml")
-_GONE: Final = ("http_404", "gone")
 
 
 @dataclass(slots=True)
@@ -66,10 +62,7 @@ def collect(
     most_pages: int = MAX_PAGES,
     how: fetch.Policy | None = None,
 ) -> SiteReport:
-    """Read the reviews at an address into a file: of a document its own, of a feed or sitemap those of its pages, and of a site,
-    which is any page without a review, those of all pages below the address that its sitemaps name. Raises: Unreadable, if nothing
-    answers there, or nothing leads to pages.
-    """
+    """Read the reviews of a document, feed, sitemap or site into a file. Raises: Unreadable, if nothing there leads to pages."""
     run = _Run(WebAddress.parse(address), replace(how or feed_entries.policy(), max_body=MAX_DOCUMENT))
     try:
         return run.collect(progress, most_pages)
@@ -133,15 +126,13 @@ class _Run:
         note = self.hosts.get(self.address.authority)
         lines = (line.partition(":") for line in (note.robots or "").splitlines()) if note else ()
         named = [urljoin(home, value.strip()) for name, _, value in lines if name.strip().lower() == "sitemap"]
-        entries = self._follow_sitemaps(named or [urljoin(home, path) for path in _USUAL_SITEMAPS])
+        entries = self._follow_sitemaps(named or [urljoin(home, path) for path in ("/sitemap.xml", "/sitemap_index.xml")])
         below = _without_www(home).removesuffix("/")
         return [entry for entry in entries if _without_www(entry.url).startswith(below)]
 
     def _follow_sitemaps(self, urls: Sequence[str]) -> list[Entry]:
         asked, entries = set[str](), list[Entry]()
-        while waiting := [url for url in dict.fromkeys(urls) if url not in asked and self._is_own(url)][
-            : MAX_SITEMAPS - len(asked)
-        ]:
+        while waiting := [url for url in dict.fromkeys(urls) if url not in asked and self._is_own(url)][: 200 - len(asked)]:
             asked |= set(waiting)
             urls = []
             for _, answer in self._fetch(waiting):
@@ -165,7 +156,7 @@ class _Run:
                     reviews = [one for one in found if isinstance(one, Mapping)]
                 except Unreadable as error:
                     report.failures[f"{error}"] += 1
-            elif not (isinstance(outcome, fetch.Failed) and outcome.code in _GONE):
+            elif not (isinstance(outcome, fetch.Failed) and outcome.code in ("http_404", "gone")):
                 report.failures[_describe(outcome)] += 1
                 trouble += 1
                 if trouble == MOST_TROUBLE:

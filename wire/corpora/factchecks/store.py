@@ -1,7 +1,7 @@
 """Writes claims: new ones, changed ones, withdrawn ones, and the index that searches read. One transaction a batch."""
 
 import datetime as dt
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Final
 
@@ -10,6 +10,7 @@ from django.db import transaction
 from django.db.models import F, Max
 
 from wire.corpora.factchecks import identity
+from wire.corpora.factchecks.chunks import split_claim
 from wire.corpora.factchecks.claim_parsers import NOT_STORED, ClaimDraft, RefusedClaim
 from wire.corpora.factchecks.index_terms import INDEX, tokens_of, words_in
 from wire.corpora.factchecks.models import Claim, ClaimCategory, ClaimRevision, ClaimVector, FactcheckState, RatingName, Word
@@ -69,13 +70,13 @@ def store(entries: Sequence[ClaimDraft | RefusedClaim], now: dt.datetime) -> Sto
                 counted.skipped += 1
             else:
                 before = tokens_of(claim) if claim.is_live else {}
-                was_public, texts = claim.is_public and not claim.withdrawn_at, [chunk.plain for chunk in claim.chunks()]
+                was_public, texts = claim.is_public and not claim.withdrawn_at, [chunk.plain for chunk in split_claim(claim)]
                 fields = {name: getattr(claim, name) for name in _OF_DRAFT}
                 fields["published_at"] = claim.published_at.isoformat() if claim.published_at else None
                 replaced.append(ClaimRevision(claim=claim, fields=fields, content_sha256=claim.content_sha256, until=now))
                 _write(claim, draft, now)
                 _follow_publication(claim, was_public, now)
-                is_other_text = texts != [chunk.plain for chunk in claim.chunks()]
+                is_other_text = texts != [chunk.plain for chunk in split_claim(claim)]
                 if is_other_text and ClaimVector.objects.filter(claim=claim.pk).delete()[0]:
                     FactcheckState.objects.filter(pk=1).update(vectors_dropped=F("vectors_dropped") + 1)
                 changed.append((claim, before))
@@ -100,7 +101,7 @@ def supersede(claim: Claim, by: str) -> None:
     _change(claim, superseded_by=by)
 
 
-def reindex(progress: Callable[[int], None] = lambda _done: None) -> int:
+def reindex() -> int:
     """Make the index anew, as after another choice of statuses that are answered; searches find less until it is done."""
     with transaction.atomic():
         FactcheckState.lock()
@@ -113,7 +114,6 @@ def reindex(progress: Callable[[int], None] = lambda _done: None) -> int:
             FactcheckState.lock()
             _index([(claim, {}) for claim in Claim.objects.filter(pk__in=[claim.pk for claim in claims])])
         done = claims[-1].number + 1
-        progress(done)
     return done
 
 
@@ -132,9 +132,7 @@ def _change(claim: Claim, **values: Any) -> None:
 def _assign_ids(
     entries: Sequence[ClaimDraft | RefusedClaim], counted: StoreResult
 ) -> tuple[dict[str, Claim], dict[str, ClaimDraft]]:
-    """Return the stored claims that entries are about, and every draft that is to be stored, by id. A draft whose id is another
-    checker's gets an id of its own; `counted` gets what is refused.
-    """
+    """Return the stored claims that entries are about, and the drafts to store, by id; `counted` gets what is refused."""
     counted.refused = {place: str(entry) for place, entry in enumerate(entries) if isinstance(entry, RefusedClaim)}
     drafts = [entry for entry in entries if isinstance(entry, ClaimDraft)]
     ids = {one for draft in drafts for one in (draft.external_id, identity.scoped_id(draft, draft.external_id))}

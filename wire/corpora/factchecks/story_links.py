@@ -29,10 +29,7 @@ BLOCK: Final = 64  # stories that are compared at once
 
 
 def link(days: int = DAYS) -> int | None:
-    """Find links of the stories of so many days anew, if anything changed. Return how many there are, None if nothing changed.
-
-    What editors pinned or cut stays.
-    """
+    """Find the links of recent stories anew. Return how many there are; None if nothing changed. Editors' links stay."""
     since = timezone.now() - dt.timedelta(days=days)
     stories = StoryVector.objects.filter(story__published_at__gte=since).exclude(story__status="withdrawn")
     if FactcheckState.objects.get(pk=1).linked == _mark(days, stories):

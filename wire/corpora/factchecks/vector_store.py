@@ -11,9 +11,7 @@ from wire.corpora.factchecks.models import ClaimVector, FactcheckState
 from wire.search.postings_index import Numbers
 from wire.search.vectors import HALF, Vectors
 
-SAMPLED: Final = 2_000  # vectors from which a question's usual likeness is computed
 LEAST: Final = 50  # vectors below which chance decides what is usual
-UNSAMPLED: Final = (0.75, 0.05)  # mean and deviation where there are too few vectors
 PIECE: Final = 20_000  # rows that are read at a time
 FEW: Final = 500  # rows that a search waits for
 
@@ -80,8 +78,8 @@ class VectorStore:
     def usual(self, vector: Vectors) -> tuple[float, float]:
         """Return mean and deviation of the question's cosines."""
         if not self.is_sampled:
-            return UNSAMPLED
-        cosines = _cosines(self.everything()[1][:SAMPLED], vector)
+            return 0.75, 0.05
+        cosines = _cosines(self.everything()[1][:2_000], vector)
         return float(cosines.mean()), float(cosines.std())
 
 

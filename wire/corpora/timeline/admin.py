@@ -2,7 +2,6 @@
 
 from typing import Any, ClassVar, Final
 
-from django import forms
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
@@ -11,32 +10,26 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404, render
 from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
-from unfold.widgets import UnfoldAdminTextInputWidget
 
 from config.errors import WireError
-from wire.admin.base import Form, ModelAdmin, ReadOnly, column, count, marks, moment, never, remember
-from wire.corpora.common.forms import link_public
+from wire.admin.base import Form, ModelAdmin, ReadOnly, ReasonField, column, count, link_public, marks, moment, never, remember
 from wire.corpora.timeline import releases, store
 from wire.corpora.timeline.corpus_directory import Problem, RefusedCorpus
 from wire.corpora.timeline.forms import PARTS, PREFIX, CorpusForm, form_of
 from wire.corpora.timeline.models import MODELS, Corpus, CorpusRelease, MotifEdge, Report, TimelineEvent
 from wire.models import WireState
-from wire.text.plain_text import REASON, plain_line
 
 _LANGUAGE: Final = ("say", "avoid", "rules", "search_words")
 SHOWN: Final = 200  # differences that a page lists; all are counted
 
 
 class ReleaseForm(Form):
-    note = forms.CharField(max_length=REASON, widget=UnfoldAdminTextInputWidget, help_text="One sentence, shown with the release.")
-
-    def clean_note(self) -> str:
-        return plain_line(self.cleaned_data["note"], REASON)
+    note = ReasonField(help_text="One sentence, shown with the release.")
 
 
 @admin.register(Corpus)
 class CorpusAdmin(ModelAdmin[Corpus]):
-    """A corpus: what it says of itself, and its release."""
+    """A corpus: what it says about itself, and its release."""
 
     form = CorpusForm
     empty = "There is no corpus yet. Add one here, or load a directory: manage.py timeline load DIR."
@@ -75,7 +68,7 @@ class CorpusAdmin(ModelAdmin[Corpus]):
     public = column("Public page", lambda corpus: link_public(reverse("timeline", args=[corpus.slug]), corpus))
 
     def release(self, request: HttpRequest, pk: int) -> HttpResponse:
-        """Show what the next release changes; a post of that form makes it, or gives the draft up."""
+        """Show what the next release changes; posting the form makes it, or discards the draft."""
         if not request.user.has_perm("timeline.add_corpusrelease"):
             raise PermissionDenied
         corpus = get_object_or_404(Corpus, pk=pk)
@@ -86,15 +79,15 @@ class CorpusAdmin(ModelAdmin[Corpus]):
                 if "undo" in request.POST:
                     WireState.lock()
                     store.undo(corpus)
-                    remember(request, [corpus], "Gave up all changes that were not released")
-                    self.message_user(request, "The draft is as the newest release.")
+                    remember(request, [corpus], "Discarded all unreleased changes")
+                    self.message_user(request, "All changes were discarded. The draft is the newest release again.")
                     return back
                 if form.is_valid():
                     if made := releases.release(corpus, form.cleaned_data["note"]):
                         remember(request, [corpus], f"Released {made.number}: {made.note}")
                         self.message_user(request, f"Release {made.number} is public.", messages.SUCCESS)
                     else:
-                        unchanged = "Nothing changed since the last release. Nothing was released."
+                        unchanged = "Nothing changed since the last release, so nothing was released."
                         self.message_user(request, unchanged, messages.WARNING)
                     return back
         except RefusedCorpus as refused:
@@ -140,7 +133,7 @@ class ReleaseAdmin(ReadOnly):
 
 @admin.register(*(MODELS[table] for table in ("items", "motifs", "sources", "threads")))
 class RowAdmin(ModelAdmin[Any]):
-    """Rows of drafts, which the next release will have. Released ones stay for their releases."""
+    """Rows of drafts, which the next release will have. Released rows stay with their releases."""
 
     title = column("Title", lambda row: _title(row))
     state = column("State", lambda row: marks("not released") if row.since is None else "")
@@ -170,7 +163,7 @@ class RowAdmin(ModelAdmin[Any]):
         return [*([] if obj else ["corpus"]), *own, "seen"]
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:  # noqa: ARG002
-        """In the place of the row that it was: what a release has is never written over."""
+        """Replace the draft's row; a released row is never overwritten."""
         store.update(obj.corpus, self.table, [(None, form.row)], set())
         stored = type(obj).objects.draft(obj.corpus_id).get(key=form.row["id"])
         obj.pk, obj.key, obj.body = stored.pk, stored.key, stored.body
@@ -182,7 +175,7 @@ class RowAdmin(ModelAdmin[Any]):
         store.drop(self.model, list(queryset.values_list("pk", flat=True)))
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
-        # Rows that a release has are only left out of the next.
+        # Released rows are only left out of the next release.
         names = [f"{one.key}: {_title(one)}" for one in objs]
         missing = set() if self.has_delete_permission(request) else {self.opts.verbose_name}
         return names, {self.opts.verbose_name_plural: len(names)}, missing, []
@@ -202,7 +195,7 @@ class EventAdmin(RowAdmin):
 
 @admin.register(MotifEdge)
 class EdgeAdmin(ReadOnly):
-    """Links that curators wrote; they come with a load."""
+    """Links written by curators, which `timeline load` imports."""
 
     list_display = ("key", "corpus", "body")
     list_filter = ("corpus",)

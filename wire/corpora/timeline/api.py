@@ -31,7 +31,6 @@ Key = Annotated[str, Path(max_length=120)]
 Ids = Annotated[list[Annotated[str, Field(max_length=120)]] | None, Field(max_length=20)]
 Word = Annotated[str | None, Field(max_length=120)]
 ThreadId = Annotated[Word, Field(description="One thread by its id.")]
-Lens = Frame | None
 AsOf = Annotated[int | None, Field(ge=1, le=2**31 - 1, description="A release by its number; its rows never change.")]
 
 
@@ -41,9 +40,9 @@ class ReleaseQuery(Schema):
 
 class Filtered(ReleaseQuery):
     query: Annotated[str | None, Field(max_length=MAX_QUERY, description='Words that must all occur, or a "phrase".')] = None
-    motifs: Annotated[Ids, Field(description="All of them; again for more.")] = None
-    phenomenon_types: Annotated[Ids, Field(description="Any of them; again for more.")] = None
-    source_types: Annotated[Ids, Field(description="Any of them; again for more.")] = None
+    motifs: Annotated[Ids, Field(description="All of them; repeat for more.")] = None
+    phenomenon_types: Annotated[Ids, Field(description="Any of them; repeat for more.")] = None
+    source_types: Annotated[Ids, Field(description="Any of them; repeat for more.")] = None
     stance: Stance | None = None
     evidence_grade: Grade | None = None
     date_start: Annotated[str | None, Field(max_length=40, description="YYYY-MM-DD, included.")] = None
@@ -110,7 +109,7 @@ def report(request: HttpRequest, corpus: Slug, report_id: Key, asked: Query[Rele
 
 _add("catalog", queries.mandela_catalog, Filtered, "Remembered and recorded variants", category=Word, status=Word, motif=Word)
 _add("motifs", queries.motif_map, Filtered, "Motifs and their links", family=Word, motif=Word)
-_add("threads", queries.story_threads, Filtered, "Threads with their frames", thread_id=ThreadId, lens=Lens)
+_add("threads", queries.story_threads, Filtered, "Threads with their frames", thread_id=ThreadId, lens=Frame | None)
 _add("events", queries.events, Filtered, "Timeline events, oldest first", layer=Word)
 _add("compare", queries.compare_sources, CompareQuery, "A topic as each side tells it")
 _add("deepen", queries.deepen_story, ReleaseQuery, "Directions for research", report_id=Word, motif=Word, thread_id=Word)

@@ -33,10 +33,7 @@ class Zoom:
 
 
 def zoom(counts: Counts, period: str = "", today: dt.date = dt.date.max) -> Zoom:
-    """Lay out a period; without one the newest that has few events, `today` at the latest if one was before.
-
-    Raises: ValueError for a text that is no period.
-    """
+    """Lay out a period; without one the newest with few events, by `today` if possible. Raises: ValueError for no period."""
     days = [day.isoformat() for day, _, _ in counts]
     if not period:
         newest = max((day for day in days if day <= today.isoformat()), default=max(days, default=""))
@@ -55,16 +52,16 @@ def zoom(counts: Counts, period: str = "", today: dt.date = dt.date.max) -> Zoom
         {
             "name": _name(part),
             "period": part,
-            "lanes": [(name, lanes[is_official], round(100 * lanes[is_official] / most)) for name, is_official in _LANES],
+            "lanes": [
+                (name, number, round(100 * number / most))
+                for name, number in (("official", lanes[True]), ("community", lanes[False]))
+            ],
         }
         for part, lanes in sorted(totals.items(), reverse=True)
     ]
     others = sorted({day[:length] for day in days} - {period}) if length else []
     earlier = max((other for other in others if other < period), default=None)
     return Zoom(period, trail, parts, first, last, earlier, min((other for other in others if other > period), default=None))
-
-
-_LANES: Final = (("official", True), ("community", False))
 
 
 def _read_bounds(period: str) -> tuple[dt.date | None, dt.date | None]:

@@ -18,7 +18,6 @@ Lane = Literal["official", "community"]
 Label = Literal["report", "reports", "motif", "motifs", "threads", "catalog"]
 Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=60)]
 Domain = Annotated[str, StringConstraints(pattern=r"^[a-z0-9-]+(\.[a-z0-9-]+)+$", max_length=253)]
-Rule = Annotated[str, Field(min_length=1, max_length=300)]
 
 
 def _check_free(slug: str) -> str:
@@ -38,7 +37,7 @@ class Layer(StrictModel):
 
     id: Name
     lane: Lane
-    rule: Rule
+    rule: str = Field(min_length=1, max_length=300)
 
 
 class Vocabularies(StrictModel):

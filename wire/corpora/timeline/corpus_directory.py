@@ -106,7 +106,7 @@ def _take_rows(written: Written, name: str, text: str, content: dict[str, Any]) 
         elif key == "meta" and isinstance(value, dict):
             written.meta[name] = value
         else:
-            message = "is no list" if key in tables else f"is unknown here; accepted are meta, {', '.join(tables)}"
+            message = "is not a list" if key in tables else f"is unknown here; accepted are meta, {', '.join(tables)}"
             yield Problem(name, _line(text, text.find(f'"{key}"')), f"{key!r} {message}")
     if missing := tables.keys() - content.keys():
         yield Problem(name, 1, f"{', '.join(sorted(missing))} is missing")
@@ -129,7 +129,7 @@ def _refuse_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
         names = [name for name, _ in pairs]
-        raise ValueError(f"{next(name for name in names if names.count(name) > 1)!r} stands twice in one object")
+        raise ValueError(f"{next(name for name in names if names.count(name) > 1)!r} appears twice in one object")
     return found
 
 

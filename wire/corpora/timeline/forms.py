@@ -25,7 +25,7 @@ def build_field(name: str, schema: dict[str, Any], required: bool, definitions: 
     label = name.replace("_", " ").capitalize()
     match next(one for one in schema.get("anyOf", [schema]) if one.get("type") != "null"):
         case {"type": "array", "items": {"type": "string"}}:
-            return LinesField(label=label, required=False, help_text="One a line.")
+            return LinesField(label=label, required=False, help_text="One per line.")
         case {"type": "array", "items": {"$ref": record}}:
             return RecordsField(definitions[record.rpartition("/")[2]], definitions, label=label, required=required)
         case {"$ref": record}:
@@ -82,7 +82,7 @@ class RowForm(FreshForm[Any]):
             known["events"][key] = layer, str(date)
         key = self.row["id"]
         if not self.instance.pk and key in known[self.table]:
-            yield "There is one with this id already.", ("id",)
+            yield "This id is already taken.", ("id",)
         known[self.table][key] = validation.summarize(self.table, self.row)
         yield from validation.check_row(self.table, self.row, parse_corpus(corpus.written), known)
 
@@ -173,7 +173,7 @@ class CorpusForm(FreshForm[Corpus]):
                 self.add_error(name, f"{' '.join(path[1:])} {error['msg'].removeprefix('Value error, ')}.".strip())
             return data
         if not self.instance.pk and Corpus.objects.filter(slug=found.slug).exists():
-            self.add_error("slug", f"There is a corpus {found.slug} already.")
+            self.add_error("slug", f"The corpus {found.slug} already exists.")
         self.instance.slug, self.instance.name = found.slug, found.name
         self.instance.written = orjson.dumps(written).decode()
         return data

@@ -65,9 +65,7 @@ def write_example(directory: Path, kind: str) -> CorpusFile:
 
 
 def load(directory: Path, slug: str = "", note: str = "", *, discard: bool = False) -> LoadResult:
-    """Release a directory, if anything in it changed. `discard`: give up what the desk did not release. Raises: RefusedCorpus;
-    Unreleased.
-    """
+    """Release a directory if it changed. `discard`: give up what the desk did not release. Raises: RefusedCorpus; Unreleased."""
     written, said = check(directory, slug)
     with transaction.atomic():
         WireState.lock()
@@ -75,8 +73,8 @@ def load(directory: Path, slug: str = "", note: str = "", *, discard: bool = Fal
         if not is_new and store.has_changes(corpus):
             if not discard:
                 raise Unreleased(
-                    f"The desk has changes of {corpus.slug} that are not released. Nothing was loaded.",
-                    "Release them, or load with --discard to give them up.",
+                    f"The desk has unreleased changes to {corpus.slug}. Nothing was loaded.",
+                    "Release them, or load with --discard to discard them.",
                 )
             store.undo(corpus)
         loaded = LoadResult(corpus)

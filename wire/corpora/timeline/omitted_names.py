@@ -18,9 +18,7 @@ from wire.text.tokens import words
 
 
 def describe_name(name: str) -> LeftOutName:
-    """Return what corpus.json says of a name: its words in any order, some of them perhaps as initials. Raises: ValueError for a
-    name without a word, or of more than six.
-    """
+    """Return what corpus.json says of a name, its words in any order, some as initials. Raises: ValueError unless 1 to 6 words."""
     parts = words(name)
     if not 1 <= len(parts) <= 6:
         raise ValueError("A name has one to six words.")

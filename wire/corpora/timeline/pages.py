@@ -1,5 +1,4 @@
-"""Pages of timeline corpora, for people: archive, timeline, motifs, threads, catalogue, releases. None needs a script. And the
-cards of their MCP servers.
+"""Pages of timeline corpora, for people, and the cards of their MCP servers. None needs a script.
 
 All are cached, since they depend on what is released and on the UTC date alone.
 """
@@ -104,7 +103,7 @@ def timeline(request: HttpRequest, slug: str) -> dict[str, Any]:
     try:
         zoom = chart_layout.zoom(counts, period or (chart_layout.ALL if asked else ""), utc_today())
     except ValueError as error:
-        raise InvalidArgument("period is no year, month or day.", "Give 2026, 2026-03, 2026-03-14 or all.") from error
+        raise InvalidArgument("period is not a year, month or day.", "Give 2026, 2026-03, 2026-03-14 or all.") from error
     dates = {"date_start": str(zoom.first), "date_end": str(zoom.last)} if zoom.first else {}
     found = queries.events(slug, **asked | dates, newest_first=True, limit=EVENTS, cursor=cursor)
     lane_of = scope_of(slug).settings.vocabularies.lanes()

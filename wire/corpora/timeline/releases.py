@@ -25,19 +25,11 @@ from wire.publishing.signing import sign
 from wire.search import postings_index as postings
 from wire.text.provenance import canonical, digest
 
-MAX_NOTE: Final = 500
 UNKNOWN: Final = "unknown"
-UNSTATED: Final = "unstated"  # a stance that nobody judged
-COUNTED: Final = (
-    *(f"reports_by_{name}" for name in ("phenomenon", "source_type", "evidence_grade", "stance", "year", "month", "language")),
-    *("claims_by_status", "claims_by_type", "motif_counts", "motif_pairs"),
-)
 
 
 def release(corpus: Corpus, note: str = "", *, checked: bool = False) -> CorpusRelease | None:
-    """Release the draft; None if it is as the last one. Unless it is `checked`, the draft must keep every rule. Raises:
-    RefusedCorpus, which leaves everything as it was; WireError when it cannot be signed.
-    """
+    """Release the draft; None if nothing changed. `checked`: it keeps every rule. Raises: RefusedCorpus; WireError, unsigned."""
     with transaction.atomic():
         WireState.lock()
         corpus.refresh_from_db()
@@ -54,7 +46,7 @@ def release(corpus: Corpus, note: str = "", *, checked: bool = False) -> CorpusR
             corpus,
             manifest,
             released_at=timezone.now().replace(microsecond=0),
-            note=note[:MAX_NOTE],
+            note=note[:500],
             sha256=sha256,
             signature=signature,
             key_id=key.key_id,
@@ -137,7 +129,9 @@ def count_rows(corpus: int, number: int, settings: CorpusFile) -> dict[str, Any]
     rows = {name: model.objects.in_release(corpus, number).in_order() for name, model in MODELS.items()}
     events, threads = ([one.row for one in rows[name]] for name in ("events", "threads"))
     lanes = settings.vocabularies.lanes()
-    by = {name: Counter[str]() for name in COUNTED}
+    by_report = ("phenomenon", "source_type", "evidence_grade", "stance", "year", "month", "language")
+    names = [f"reports_by_{name}" for name in by_report]
+    by = {name: Counter[str]() for name in (*names, "claims_by_status", "claims_by_type", "motif_counts", "motif_pairs")}
     crossed = defaultdict[str, Counter[str]](Counter)
     unverified: list[str] = []
     sourced = 0
@@ -147,7 +141,7 @@ def count_rows(corpus: int, number: int, settings: CorpusFile) -> dict[str, Any]
         by["reports_by_phenomenon"][row["phenomenon_type"]] += 1
         by["reports_by_source_type"][source["source_type"]] += 1
         by["reports_by_evidence_grade"][row["evidence_grade"]] += 1
-        by["reports_by_stance"][row["stance"] or UNSTATED] += 1
+        by["reports_by_stance"][row["stance"] or "unstated"] += 1
         by["reports_by_year"][date[:4] if date else UNKNOWN] += 1
         by["reports_by_month"][date[:7] if date else UNKNOWN] += 1
         by["reports_by_language"][source.get("language") or UNKNOWN] += 1

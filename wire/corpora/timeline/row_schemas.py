@@ -1,10 +1,10 @@
 """The rows of a corpus, field by field. A row is stored as it was written; these types say which ones are accepted."""
 
 import re
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, WithJsonSchema
 
 from wire.corpora.timeline.vocabulary import Grade, Stance
 from wire.schemas.params import read_date
@@ -45,20 +45,12 @@ def _url(text: str) -> str:
     return text
 
 
-def _number(value: Any) -> Any:
-    """JSON has one kind of number; text and truth values are none."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise ValueError("a number is needed")
-    return value
-
-
 _PLAIN: Final = WithJsonSchema({"type": "string"})  # answers have these types too, and promise no bounds
 Id = Annotated[str, Field(max_length=120), AfterValidator(_id), _PLAIN]
 Line = Annotated[str, Field(max_length=500), AfterValidator(plain), _PLAIN]
 Text = Annotated[str, Field(max_length=MAX_TEXT), AfterValidator(plain), _PLAIN]
 Date = Annotated[str, AfterValidator(_date)]
 Url = Annotated[str, Field(max_length=2_000), AfterValidator(_url), _PLAIN]
-Number = Annotated[float, BeforeValidator(_number)]
 Term = Annotated[str, Field(max_length=60), _PLAIN]
 _LIST: Final = WithJsonSchema({"type": "array", "items": {"type": "string"}})
 Ids = Annotated[list[Id], Field(max_length=2_000), _LIST]
@@ -88,15 +80,15 @@ class MotifRow(Row):
     aliases: list[Line]
     recommended_visuals: list[Line] = []
     caution: Text | None = None
-    x: Number | None = None
-    y: Number | None = None
+    x: float | None = None
+    y: float | None = None
     freq: int | None = Field(None, ge=0, le=1_000_000_000)
 
 
 class PlaceRow(Row):
     label: Line
-    latitude: Annotated[Number, Field(ge=-90, le=90)] | None = None
-    longitude: Annotated[Number, Field(ge=-180, le=180)] | None = None
+    latitude: float | None = Field(None, ge=-90, le=90)
+    longitude: float | None = Field(None, ge=-180, le=180)
     symbolic: bool | None = None
 
 
@@ -207,7 +199,7 @@ class EdgeRow(Row):
 
     a: Id
     b: Id
-    weight: Annotated[Number, Field(gt=0)]
+    weight: float = Field(gt=0)
 
 
 ROWS: Final[dict[str, type[Row]]] = {

@@ -73,7 +73,7 @@ def terms(query: str) -> Terms:
     phrases = [found for phrase in _PHRASE.findall(query) if len(found := trim_phrase(stems(phrase), phrase)) > 1]
     found = list(dict.fromkeys([*map(_short, _wanted_words(query)), *(stem for phrase in phrases for stem in phrase)]))
     if query.strip() and not found:
-        raise InvalidArgument("query holds no word.", "Give words, or leave query out.")
+        raise InvalidArgument("query has no words.", "Give words, or leave query out.")
     if min(len(found), len(words(query))) > MAX_TERMS:  # of a script without spaces, pairs of characters are no more words
         raise InvalidArgument(f"query has more than {MAX_TERMS} words.", "Leave out what is not needed.")
     return Terms(found, phrases)
@@ -166,10 +166,7 @@ class Matches(NamedTuple):
 
 
 def find_matches(release: Release, filters: Filters, shares: Sequence[float] = (ALL,)) -> Matches:
-    """Find reports with words of these shares of the query's rarity: the first share by which there are any.
-
-    Phrases and filters always hold. A name of a motif, an event or a report finds what it names, too. Raises: InvalidArgument.
-    """
+    """Find reports by the first of these shares of the query's rarity that has any; filters always hold. Raises: WireError."""
     placed, asked = ranks(release), terms(filters.query)
     named = _find_named(release, filters.query, asked.stems)
     needed = {stem for phrase in asked.phrases for stem in phrase}

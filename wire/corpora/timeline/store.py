@@ -13,10 +13,11 @@ from wire.corpora.timeline import search
 from wire.corpora.timeline.corpus_directory import TABLES
 from wire.corpora.timeline.models import MODELS, Anchor, Corpus, Mention, Report, Row
 from wire.corpora.timeline.validation import key_of
-from wire.corpora.timeline.vocabulary import FRAMES
+from wire.text.lexicons import load
 from wire.text.provenance import digest
 
 BATCH: Final = 2_000
+_FIELDS: Final = load("timeline_fields")
 Rows = Mapping[str, Mapping[str, Any]]  # by table, rows by their keys
 
 
@@ -27,8 +28,8 @@ def replace(corpus: Corpus, table: str, rows: Iterable[Any]) -> Counter[str]:
 
 
 def update(corpus: Corpus, table: str, rows: Iterable[tuple[int | None, Any]], candidates: set[str]) -> Counter[str]:
-    """Write rows of a table's draft, each with its position in its file; None leaves it where it is, or puts it at the end. Remove
-    those of `candidates` (keys) that did not come. Return how many were `new`, `changed` and `removed`.
+    """Write rows, each with its position (None: as it is, or last); remove the `candidates` (keys) that did not come. Return how
+    many were `new`, `changed` and `removed`.
     """
     model, counted = MODELS[table], Counter[str]()
     last = model.objects.filter(corpus=corpus).aggregate(last=Max("position"))["last"]
@@ -129,29 +130,15 @@ def build_columns(table: str, row: Any) -> dict[str, Any]:
     """Return what lists filter by: columns of the row's own, words, and motifs."""
     if table in {"sources", "edges"}:
         return {}
-    found: dict[str, Any] = {name: row[name] for name in _COPIED.get(table, ())}
+    found: dict[str, Any] = {name: row[name] for name in _FIELDS["copied"].get(table, ())}
     for name in {"reports": ["date_observed"], "events": ["date"]}.get(table, ()):
         found[name] = dt.date.fromisoformat(row[name]) if row.get(name) else None
     motifs = [row["id"]] if table == "motifs" else row["motifs"]
     found["motifs"] = f"|{'|'.join(motifs)}|"
     if table == "reports":
         return found | {"source_type": row["source"]["source_type"], "stance": row["stance"] or ""}
-    texts = [row.get(name) for name in _SEARCHED[table]]
+    texts = [row.get(name) for name in _FIELDS["searched"][table]]
     return found | {"words": search.index_words(row["id"].replace("-", " ") if table == "motifs" else None, *texts)}
-
-
-_COPIED: Final = {
-    "reports": ("phenomenon_type", "evidence_grade"),
-    "motifs": ("family",),
-    "events": ("layer",),
-    "items": ("category", "status"),
-}
-_SEARCHED: Final = {
-    "motifs": ("label", "short_definition", "long_definition", "aliases"),
-    "events": ("id", "short", "title", "summary", "attribution", "date_label", "motifs", "layer"),
-    "threads": ("id", "title", "public_summary", "anchor_label", *(f"{name}_frame" for name in FRAMES), "motifs"),
-    "items": ("id", "title", "remembered_variant", "current_variant", "community_notes", "mainstream_notes", "motifs"),
-}
 
 
 def batches(values: Iterable[Any], size: int = BATCH) -> Iterator[list[Any]]:

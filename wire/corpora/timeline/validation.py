@@ -3,7 +3,7 @@
 Every problem is found in one go, with file and line, so that an editor mends them all at once.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from itertools import islice
@@ -17,6 +17,7 @@ from wire.corpora.timeline.corpus_config import CorpusFile
 from wire.corpora.timeline.corpus_directory import CORPUS, TABLES, Problem, RefusedCorpus, Written
 from wire.corpora.timeline.row_schemas import ROWS
 from wire.corpora.timeline.vocabulary import CAUSATION, NOT_AS_FACT, OFFICIAL, OFFICIAL_FACT, OMITTED, TEACHING, VERIFIED
+from wire.text.lexicons import load
 from wire.text.tokens import words
 
 MOST: Final = 200  # problems that are listed
@@ -24,36 +25,7 @@ Row = Mapping[str, Any]
 Faults = Iterator[tuple[str, tuple[str, ...]]]  # what is wrong with a row, and the names of the fields that lead to it
 Known = Mapping[str, Mapping[str, Any]]  # by table, the rows that may be named, each with what `summarize` says of it
 
-# By table: fields that hold a word of a vocabulary, and fields that name rows. A star stands for each value of a list.
-_WORDS: Final[dict[str, dict[str, str]]] = {
-    "sources": {"kind": "source_types", "author_policy": "author_policies"},
-    "motifs": {"family": "families"},
-    "items": {"category": "categories", "status": "item_statuses"},
-    "events": {"layer": "layers", "claim_status": "event_statuses"},
-    "reports": {
-        "phenomenon_type": "phenomenon_types",
-        "source.source_type": "source_types",
-        "source.author_policy": "author_policies",
-        "safety_flags.*": "safety_flags",
-        "claims.*.claim_type": "claim_types",
-        "claims.*.status": "claim_statuses",
-        "anchors.*.relation": "relations",
-        "anchors.*.layer": "anchor_layers",
-    },
-}
-_REFERENCES: Final[dict[str, dict[str, str]]] = {
-    "edges": {"*": "motifs"},
-    "items": {"motifs.*": "motifs", "related_report_ids.*": "reports"},
-    "threads": {"motifs.*": "motifs", "report_ids.*": "reports", "anchor_ids.*": "events"},
-    "events": {"motifs.*": "motifs"},
-    "reports": {
-        "motifs.*": "motifs",
-        "related_report_ids.*": "reports",
-        "source.source_id": "sources",
-        "claims.*.disputes.*.report_id": "reports",
-    },
-}
-_ROW_NAMES: Final = {"sources": "source family", "items": "item", **{name: name[:-1] for name in ("motifs", "edges", "events")}}
+_FIELDS: Final = load("timeline_fields")
 
 
 def key_of(table: str, row: Any) -> str:
@@ -98,18 +70,16 @@ def _describe_error(error: Any) -> str:
 
 def _find_problems(written: Written, corpus: CorpusFile) -> Iterator[Problem]:
     keys = {table.name: [_read_key(table.name, row) for row in written.rows[table.name]] for table in TABLES}
-    known = {
-        name: {
-            key: summarize(name, row) if isinstance(row, dict) else None for key, row in zip(some, written.rows[name], strict=True)
-        }
-        for name, some in keys.items()
-    }
+    known: dict[str, dict[str, Any]] = defaultdict(dict)
+    for name, some in keys.items():
+        for key, row in zip(some, written.rows[name], strict=True):
+            known[name][key] = summarize(name, row) if isinstance(row, dict) else None
     for table in TABLES:
         counts = Counter(keys[table.name])
         for number, (key, row) in enumerate(zip(keys[table.name], written.rows[table.name], strict=True)):
-            twice = [("stands here more than once", ())] if key and counts[key] > 1 else []
+            twice = [("appears here more than once", ())] if key and counts[key] > 1 else []
             for message, fields in (*twice, *check_row(table.name, row, corpus, known)):
-                name = f"{_ROW_NAMES.get(table.name, table.name[:-1])} {key[:120] or '?'}"
+                name = f"{_FIELDS['rows'][table.name]} {key[:120] or '?'}"
                 yield Problem(table.file, written.locate(table, number, fields), f"{name}: {message}")
     for table in TABLES:
         for file, meta in written.meta.items():
@@ -144,14 +114,14 @@ def check_row(table: str, row: Any, corpus: CorpusFile, known: Known) -> Faults:
         row = [row.get("a"), row.get("b")]
     layers = [*corpus.vocabularies.lanes()]
     own_words = {**vars(corpus.vocabularies), "layers": layers, "anchor_layers": [*layers, *corpus.vocabularies.anchor_layers]}
-    for path, vocabulary in _WORDS.get(table, {}).items():
+    for path, vocabulary in _FIELDS["words"].get(table, {}).items():
         accepted = own_words[vocabulary]
         for value in _read_values(row, path):
             if value not in accepted:
                 fields = _name_fields(path)
                 yield f"{'.'.join(fields)} is {value!r}; accepted are {', '.join(sorted(accepted))}", fields
-    for path, named in _REFERENCES.get(table, {}).items():
-        name, fields = _ROW_NAMES.get(named, named[:-1]), _name_fields(path)
+    for path, named in _FIELDS["references"].get(table, {}).items():
+        name, fields = _FIELDS["rows"][named], _name_fields(path)
         for key, times in Counter(_read_values(row, path)).items():
             if key not in known[named]:
                 yield f"names the unknown {name} {key}", fields
@@ -259,7 +229,7 @@ def _check_event(row: Row, corpus: CorpusFile) -> Faults:
 def _check_domain(url: str | None, corpus: CorpusFile, fields: tuple[str, ...]) -> Faults:
     if url and corpus.official_domains is not None and not is_at(url, corpus.official_domains):
         accepted = ", ".join(corpus.official_domains) or "none"
-        yield f"is official, but {urlsplit(url).hostname} is no official domain of this corpus ({accepted})", fields
+        yield f"is official, but {urlsplit(url).hostname} is not an official domain of this corpus ({accepted})", fields
 
 
 def is_at(url: str, domains: Iterable[str]) -> bool:

@@ -51,7 +51,7 @@ def _check_rows(corpus: Corpus, table: str, model: type[Row]) -> Iterator[str]:
     rows = model.objects.filter(corpus=corpus).exclude(since=None).order_by("pk").prefetch_related(*related)
     for row in rows.iterator(store.BATCH):
         if digest(row.row) != row.sha256:
-            yield f"{model._meta.verbose_name} {row.key} (release {row.since} on): its text does not have its hash."
+            yield f"{model._meta.verbose_name} {row.key} (release {row.since} on): its text does not match its hash."
         right = store.build_row(corpus, table, key_of(table, row.row), row.position, row.row, row.sha256)
         if wrong := [name for name in names if getattr(row, name) != getattr(right, name)]:
             yield f"{model._meta.db_table} {row.pk} ({row.key}): {', '.join(wrong)} is not what its text says."
@@ -67,7 +67,7 @@ def find_lost_keys(_now: dt.datetime) -> Iterator[Finding]:
         return
     with_names = [row.slug for row in Corpus.objects.all() if parse_corpus(row.written).left_out_names]
     if with_names:
-        found = f"There is no {omitted_names.key_file()}: of the names that {', '.join(with_names)} leaves out none is recognised."
+        found = f"There is no {omitted_names.key_file()}: of the names that {', '.join(with_names)} leaves out, none is recognised."
         yield fail("left-out names", found, "Put the file back from a backup, or write left_out_names anew (timeline name).")
 
 
@@ -113,9 +113,7 @@ def list_file_faults(written: Written, key: str | None = None) -> Iterator[str]:
 
 
 def restore(corpus: Corpus, written: Written) -> CorpusRelease:
-    """Make the draft of a corpus that is new here the release that it was dumped from, with its number and signature. Raises:
-    RefusedCorpus for a dump that is not as it was signed.
-    """
+    """Make a new corpus's draft the release that it was dumped from. Raises: RefusedCorpus for a dump that is not as signed."""
     if wrong := list(list_file_faults(written)):
         raise RefusedCorpus([Problem(RELEASE, 0, message) for message in wrong])
     release: dict[str, Any] = written.release or {}

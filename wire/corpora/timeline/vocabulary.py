@@ -3,18 +3,13 @@
 from collections.abc import Mapping
 from typing import Final, Literal
 
+from wire.text.lexicons import load
+
 Stance = Literal["belief", "neutral", "skeptical", "official", "mixed"]
 Grade = Literal["official", "firsthand", "reported", "interpretive", "symbolic", "speculative"]
 Frame = Literal["belief", "neutral", "skeptical"]
 FRAMES: Final[tuple[Frame, ...]] = ("belief", "neutral", "skeptical")
-GRADES: Final[Mapping[str, str]] = {
-    "official": "Published by the institution itself — always linked.",
-    "firsthand": "A person reporting their own experience.",
-    "reported": "Shared accounts: forums, polls, threads.",
-    "interpretive": "Community meaning-making on top of events.",
-    "symbolic": "Allegory and teaching language, filed as such.",
-    "speculative": "Unverified conjecture, clearly flagged.",
-}
+GRADES: Final[Mapping[str, str]] = load("timeline_fields")["grades"]
 
 # A lane, a grade, a stance and a claim status: what an institution says of itself, with its address.
 OFFICIAL: Final = "official"

@@ -1,8 +1,7 @@
 """The wire itself as a corpus: stories are reports, events timeline events, topics motifs, storylines threads.
 
 Only what the wire knows is said. A maker about itself is `official`, analysis `interpretive`, all else `reported`; nobody judges a
-stance, and frames and disputes are an editor's. Brought up to date after each publish, day by day: days that no snapshot published
-since are not looked at.
+stance, and frames and disputes are an editor's. Brought up to date after each publish, from days that changed.
 """
 
 import datetime as dt
@@ -31,11 +30,8 @@ SLUG: Final = "wire"
 THREAD: Final = "storyline-"  # how ids of threads begin that are made here; an editor's begin otherwise
 EARLIER: Final = "event-"  # how they began when widely reported events were threads
 OFFICIAL: Final = "official-announcement"
-PRESS: Final = "press-coverage"
 TYPES: Final = {1: "maker-blog", 2: "specialist-press", 3: "newswire", 4: "category-wire"}
-REPORTED_BY: Final = 2  # publications from which on something is an event of the timeline; a maker's own announcement always is
 MAX_TITLE: Final = 480
-MAX_MEMBERS: Final = 100  # stories of a storyline that its thread names
 MAX_RELATED: Final = 20
 _WORD: Final = re.compile(r"[A-Za-z0-9]+")
 
@@ -46,9 +42,7 @@ _THEMES: Final = frozenset({Topic.AGENTS, Topic.FUNDING, Topic.REGULATION})
 
 
 def synchronise() -> LoadResult | None:
-    """Bring the corpus up to date and release it; None where the desk has changes that wait for their release. Raises: WireError
-    when the release cannot be signed.
-    """
+    """Bring the corpus up to date and release it; None where the desk's changes wait for their release. Raises: WireError."""
     with transaction.atomic():
         WireState.lock()
         houses = Publication.objects.in_bulk()
@@ -144,7 +138,7 @@ def _to_event(key: str, stories: Sequence[Any], houses: Mapping[int, Publication
     """Return what several publications report, or a maker announces; None for anything else."""
     names = list(dict.fromkeys(houses[story.publication_id].name for story in stories))
     official = next((one for one in stories if _is_official(one, houses) and one.original_url.startswith("https://")), None)
-    if official is None and len(names) < REPORTED_BY:
+    if official is None and len(names) < 2:
         return None
     lead = official or stories[0]
     attribution = f"Reported by {', '.join(names)}."
@@ -157,7 +151,7 @@ def _to_event(key: str, stories: Sequence[Any], houses: Mapping[int, Publication
         "id": key,
         "title": title,
         "date": str(min(story.wire_date for story in stories)),
-        "layer": OFFICIAL if official else PRESS,
+        "layer": OFFICIAL if official else "press-coverage",
         "summary": lead.current.summary_short or title,
         "source_url": lead.original_url,
         "motifs": list(dict.fromkeys(topic for story in stories for topic in story.current.topics)),
@@ -184,7 +178,7 @@ def _to_thread(storyline: str, houses: Mapping[int, Publication]) -> dict[str, A
         "neutral_frame": None,
         "motifs": list(dict.fromkeys(topic for story in stories for topic in story.current.topics)),
         "anchor_ids": [event.row["id"] for event in events],
-        "report_ids": [story.chatbotnews_id for story in stories[:MAX_MEMBERS]],
+        "report_ids": [story.chatbotnews_id for story in stories[:100]],
         "suggested_questions": [],
     }
 
@@ -237,9 +231,7 @@ def _to_report(story: Any, houses: Mapping[int, Publication], event: _Event | No
 
 
 def _is_official(story: Any, houses: Mapping[int, Publication]) -> bool:
-    """Return whether a maker speaks about itself: a corporate blog, at its own address, whose maker is named in the text, or among
-    its topics.
-    """
+    """Return whether a maker speaks about itself: a corporate blog, at its own address, that names the maker or has its topic."""
     text, house = story.current, houses[story.publication_id]
     if text.original_publisher_tier != Tier.CORPORATE or not is_at(story.original_url, _hosts(house)):
         return False

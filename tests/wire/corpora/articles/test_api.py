@@ -162,7 +162,7 @@ def test_a_removed_publisher_is_a_tombstone_everywhere(client: Client, route: st
     ask(client, f"quill{route}", **ASKING[route])
     assert storing.remove(quill, NOW) == 1
     found = ask(client, f"quill{route}", 404, **ASKING[route])
-    assert found["message"] == "Quill was removed on 2026-03-15 and is served no more."
+    assert found["message"] == "Quill was removed on 2026-03-15 and is no longer served."
     assert ask(client, "publishers") == {"publishers": []}
 
 

@@ -191,7 +191,7 @@ def test_what_another_editor_saved_meanwhile_is_not_overwritten_and_indexing_dis
     Publisher.objects.update(indexed_at=NOW)
     assert desk.post(change(quill), form(slug=None, name="One", seen=seen)).status_code == 302
     answer = desk.post(change(quill), form(slug=None, name="Two", seen=seen))
-    assert "Somebody saved this meanwhile" in words(answer)
+    assert "Somebody else saved this meanwhile" in words(answer)
     quill.refresh_from_db()
     assert quill.name == "One"
 
@@ -225,7 +225,7 @@ def test_removing_is_a_step_of_its_own_that_leaves_a_tombstone(desk: Client, cli
     assert b"deletelink" not in desk.get(change(quill)).content
     page = f"{LIST}{quill.pk}/remove/"
     shown = words(desk.get(page))
-    assert "All of its articles are deleted, 2 that are served now among them" in shown
+    assert "All of its articles are deleted, including 2 that are served now" in shown
     assert "It cannot be undone." in shown
     assert "This field is required." in words(desk.post(page, {"reason": ""}))
     assert client.get("/articles/quill").status_code == 200
@@ -238,14 +238,14 @@ def test_removing_is_a_step_of_its_own_that_leaves_a_tombstone(desk: Client, cli
     assert [rows.exists() for rows in (Article.objects, quill.sources, quill.counts)] == [False] * 3
     assert WireState.objects.get().version > before
     assert LogEntry.objects.get().change_message == "Removed, with 2 articles. Reason: They asked us to."
-    told = f"Quill was removed on {quill.removed_at:%Y-%m-%d} and is served no more."
+    told = f"Quill was removed on {quill.removed_at:%Y-%m-%d} and is no longer served."
     for path in ("/articles/quill", "/articles/quill/asked", "/articles/quill/llms.txt", "/api/articles/quill.json"):
         answer = client.get(path)
         assert answer.status_code == 404
         assert told in answer.content.decode()
     assert b'name="_save"' not in desk.get(change(quill)).content
     assert desk.post(change(quill), form(slug=None)).status_code == 403
-    assert "removed already" in words(desk.post(page, {"reason": "Again."}, follow=True))
+    assert "already removed" in words(desk.post(page, {"reason": "Again."}, follow=True))
     assert "already exists" in words(save(desk, f"{LIST}add/", form()))
 
 
@@ -285,14 +285,14 @@ def test_a_test_shows_what_would_be_stored_and_stores_nothing(
     assert b'form="test-source"' in desk.get(f"{SOURCES}{source.pk}/change/").content
     answer = desk.post(f"{SOURCES}{source.pk}/test")
     shown = words(answer)
-    assert "1 article with text; 1 named, to be read from its page. Nothing was stored." in shown
+    assert "1 article with text; 1 without, to be read from its page. Nothing was stored." in shown
     assert "(none) Ada Quill from its page https://quill.example/article-1" in shown
     assert "&lt;script&gt;alert(1)" in answer.content.decode()
     assert not Article.objects.exists()
     monkeypatch.setattr(indexer, "try_out", lambda _one: [draft(quill, number) for number in range(150)])
-    assert "The first 100 of them." in words(desk.post(f"{SOURCES}{source.pk}/test"))
+    assert "Only the first 100 are shown." in words(desk.post(f"{SOURCES}{source.pk}/test"))
     monkeypatch.setattr(indexer, "try_out", lambda _one: [])
-    assert "The source names no article. Nothing was stored." in words(desk.post(f"{SOURCES}{source.pk}/test"))
+    assert "The source lists no articles. Nothing was stored." in words(desk.post(f"{SOURCES}{source.pk}/test"))
     monkeypatch.setattr(indexer, "try_out", lambda _one: "The server answered <503>.")
     assert "The server answered &lt;503&gt;. Nothing was stored." in words(desk.post(f"{SOURCES}{source.pk}/test"))
     assert desk.get(f"{SOURCES}{source.pk}/test").status_code == 405
@@ -351,3 +351,13 @@ def test_the_day_of_consent_is_a_day(desk: Client) -> None:
     assert errors(save(desk, f"{LIST}add/", form(consented_on="soon"))) == {"consented_on"}
     assert save(desk, f"{LIST}add/", form()).status_code == 302
     assert Publisher.objects.get().consented_on == dt.date(2026, 3, 1)
+
+
+def test_the_spare_row_of_sources_is_left_out_unless_it_is_filled_in(desk: Client) -> None:
+    quill = publisher("quill", 1)
+    page = desk.get(change(quill)).content.decode()
+    spare = page[page.index('name="sources-0-kind"') :]
+    assert spare.index('<option value="" selected>') < spare.index('<option value="feed">')
+    kept = form(("", ""), slug=None, name="The Quill")
+    assert save(desk, change(quill), kept).status_code == 302
+    assert not quill.sources.exists()

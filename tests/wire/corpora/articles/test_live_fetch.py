@@ -18,6 +18,7 @@ from wire.corpora.articles import page_fetch, queries, store
 from wire.corpora.articles.models import Article, ArticleAlias, Publisher
 from wire.corpora.articles.page_fetch import article_at
 from wire.corpora.articles.store import ArticleDraft
+from wire.ingest import feed_entries
 
 LIVE = Article.State.LIVE
 
@@ -110,7 +111,7 @@ def test_a_page_that_says_it_is_one_that_is_left_out_is_not_given(site: Site) ->
     head = f'<link rel="canonical" href="{site.url("/private/plums")}"></head>'
     body = html("Plums").replace(b"</head>", head.encode())
     site.server.route("/print/plums", body=body, content_type="text/html; charset=utf-8")
-    with pytest.raises(UpstreamFailed, match="none that is indexed"):
+    with pytest.raises(UpstreamFailed, match="not one that is indexed"):
         article_at(site.publisher, site.url("/print/plums"))
 
 
@@ -171,7 +172,7 @@ def test_a_redirect_to_another_host_is_not_followed(site: Site) -> None:
 
 def test_a_private_address_is_not_dialled_though_the_host_is_the_publishers(site: Site) -> None:
     site.publisher.domains.append(f"127.0.0.2:{site.server.port}")
-    how = replace(page_fetch.policy(), allow=(ipaddress.ip_network("127.0.0.1/32"),))
+    how = replace(feed_entries.policy(), allow=(ipaddress.ip_network("127.0.0.1/32"),))
     site.server.route("/a", status=302, headers={"Location": site.url("/a", "127.0.0.2")}, host="127.0.0.1")
     with pytest.raises(UpstreamFailed, match="private network"):
         article_at(site.publisher, site.url("/a"), how=how)
@@ -211,7 +212,7 @@ def _refusals(site: Site) -> Iterator[tuple[str, type[Exception], str]]:
     yield "/front", NotFound, "front page"
     serve("/left-out", status=302, headers={"Location": "/private/a"})
     serve("/private/a", body=html("Private"), **page)
-    yield "/left-out", UpstreamFailed, "not indexed"
+    yield "/left-out", UpstreamFailed, "a path that its publisher leaves out of the index"
     yield "/forbidden", UpstreamFailed, "robots.txt"
 
 
@@ -278,7 +279,7 @@ def test_a_page_that_came_but_takes_long_to_be_understood_is_given_up(site: Site
 
 @pytest.mark.slow
 def test_two_pages_of_one_publisher_are_read_one_after_the_other_with_the_pause_between(site: Site) -> None:
-    how = replace(page_fetch.policy(), gap=0.3)
+    how = replace(feed_entries.policy(), gap=0.3)
     for path in ("/a", "/b"):
         article_at(site.publisher, site.page(path, path), how=how)
     (first,), (second,) = (site.server.seen(path) for path in ("/a", "/b"))
@@ -379,7 +380,7 @@ def test_between_pages_that_agents_ask_for_the_crawl_delay_is_kept(site: Site) -
     article_at(site.publisher, site.page("/a", "First"))
     with pytest.raises(UpstreamFailed, match="a moment ago") as refused:
         article_at(site.publisher, site.page("/b", "Second"), seconds=1.0)
-    assert refused.value.hint.startswith("Ask again in 2 seconds.")
+    assert refused.value.hint.startswith("Try again in 2 seconds.")
     assert not site.server.seen("/b")
 
 

@@ -53,7 +53,7 @@ def next_of(client: Client, address: str) -> str | None:
 
 
 def test_the_list_has_none_one_and_many_publishers(client: Client) -> None:
-    assert "No publisher so far." in page(client, "")
+    assert "No publishers yet." in page(client, "")
     publisher("quill", 1)
     shown = page(client, "")
     assert "Quill 1 article · newest 15 Mar 2026, 10:00 UTC · whole articles" in shown
@@ -61,7 +61,7 @@ def test_the_list_has_none_one_and_many_publishers(client: Client) -> None:
         publisher(f"house-{number}", full_text=False, may_train=True, may_answer=False)
     shown = page(client, "")
     assert shown.count("0 articles · excerpts · not for answering · for training, too") == 30
-    assert "No publisher so far." not in shown
+    assert "No publishers yet." not in shown
 
 
 def test_a_publisher_without_articles_shows_its_terms_and_how_to_connect(client: Client) -> None:
@@ -73,7 +73,7 @@ def test_a_publisher_without_articles_shows_its_terms_and_how_to_connect(client:
         "Allowed: models may use the text to answer a question if they cite it",
         "Not allowed: the rights are reserved",
         "All rights reserved",
-        "No article so far.",
+        "No articles yet.",
         "http://localhost:8000/mcp/articles/quill Copy the address",
         "curl http://localhost:8000/mcp/articles/quill",
         "curl &#x27;http://localhost:8000/api/articles/quill/search.json?query=news&#x27;",
@@ -102,7 +102,7 @@ def test_many_articles_are_paged_from_the_newest_to_the_last(client: Client) -> 
         address = next_of(client, address) or ""
     assert pages == 3
     assert seen == [f"Quince number {number}" for number in reversed(range(45))]
-    assert "45, the newest of 17 Mar 2026, 06:00 UTC" in page(client, "/quill")
+    assert "45, newest 17 Mar 2026, 06:00 UTC" in page(client, "/quill")
 
 
 def test_a_description_that_repeats_the_title_is_shown_once(client: Client) -> None:
@@ -120,8 +120,8 @@ def test_the_search_box_shows_hits_page_by_page_and_says_when_there_are_none(cli
     assert "noindex" in _html(client.get(first))
     assert len(listed(client, next_of(client, first) or "")) == 5
     assert listed(client, "/articles/quill?query=medlar") == ["A medlar"]
-    assert "No article has any of these words." in page(client, "/quill", query="walrus")
-    assert "Query holds no word." in page(client, "/quill", 422, query="…")
+    assert "No article contains any of these words." in page(client, "/quill", query="walrus")
+    assert "Query has no words." in page(client, "/quill", 422, query="…")
     assert "longer than 300 characters" in page(client, "/quill", 422, query="q" * 301)
     assert "Cursor does not belong" in page(client, "/quill", 422, cursor="nonsense")
 
@@ -149,7 +149,7 @@ def test_an_unknown_publisher_and_a_removed_one_have_a_page_that_says_so(client:
     page(client, "/quill")
     storing.remove(quill, NOW)
     for path in ("/quill", "/quill/asked"):
-        assert "Quill was removed on 2026-03-15 and is served no more." in page(client, path, 404)
+        assert "Quill was removed on 2026-03-15 and is no longer served." in page(client, path, 404)
     assert client.get("/articles/quill/asked.csv").status_code == 404
     assert "Quill" not in page(client, "")
 
@@ -160,7 +160,7 @@ def test_what_agents_asked_is_counted_by_day_and_by_article(client: Client) -> N
     count(quill, today, "search-content", times=3)
     shown = page(client, "/quill/asked")
     assert "3 calls." in shown
-    assert "No article was asked for." in shown
+    assert "No article was requested." in shown
     count(quill, today, "get-article", 1, times=2)
     count(quill, today, "get-article", 2, times=5)
     count(quill, today - dt.timedelta(days=29), "get-article", 1, times=4)

@@ -223,7 +223,7 @@ def test_one_authorisation_buys_one_article_however_it_is_spelled(
     store(chef, *(draft(f"Plum {number}", url) for number, url in enumerate(ARTICLES)))
     answers = [rest(client, given, url) for given, url in zip(spellings, ARTICLES, strict=True)]
     assert [answer.status_code for answer in answers] == [200, 402, 402, 402, 402, 402]
-    assert {answer.json()["message"] for answer in answers[1:]} == {"This payment was used already, for another article."}
+    assert {answer.json()["message"] for answer in answers[1:]} == {"This payment was already used, for another article."}
     assert [path for path, _ in facilitator.asked].count("/settle") == len(facilitator.settled) == Payment.objects.count() == 1
     assert [rest(client, given, ARTICLES[0]).status_code for given in spellings] == [200] * 6  # any spelling is that payment
     assert [path for path, _ in facilitator.asked].count("/settle") == 1
@@ -295,7 +295,7 @@ def test_a_settlement_without_an_answer_is_not_lost_and_buys_nothing_else(client
     assert rest(client, paid()).status_code == 502
     assert len(facilitator.settled) == 1  # the money moved
     facilitator.breaks_off = False
-    assert "at this moment" in refusal(paid()).message
+    assert "is being processed" in refusal(paid()).message
     assert "another article" in refusal(paid(), "https://yoursite.com/plum").message
     Payment.objects.update(taken_at=timezone.now() - payment.TAKING - dt.timedelta(seconds=1))
     assert "another article" in refusal(paid(), "https://yoursite.com/plum").message
@@ -409,7 +409,7 @@ def test_while_the_facilitator_is_away_nothing_is_given_and_the_same_payment_wor
 def test_who_was_killed_before_the_settlement_sends_the_same_payment_again(facilitator: TestFacilitator) -> None:
     queries.buy_article("chef", CAKE, paying=paid())
     Payment.objects.filter(transaction="tx-0").update(settled_at=None)
-    assert "at this moment" in refusal(paid()).message
+    assert "is being processed" in refusal(paid()).message
     Payment.objects.update(taken_at=timezone.now() - payment.TAKING - dt.timedelta(seconds=1))
     assert queries.buy_article("chef", CAKE, paying=paid())[1] == payment.Settlement("tx-0", "wire:test")
     assert len(facilitator.settled) == 1

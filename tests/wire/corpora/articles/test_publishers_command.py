@@ -62,7 +62,7 @@ def test_added_indexed_listed_and_removed(site: Site) -> None:
     )
     assert WireState.objects.get().version > before
     assert "cooks: Cooks Daily, removed on " in publishers("list")
-    with pytest.raises(CommandError, match="was removed, and its slug stays its own"):
+    with pytest.raises(CommandError, match="was removed, and its slug stays reserved"):
         add(site.server, "--feed", site.url("/feed"))
 
 
@@ -87,7 +87,7 @@ def test_an_address_is_enough_to_add_and_index_a_publisher(site: Site) -> None:
     assert command[1] == cooks.mcp
     arguments = json.loads(command[-1])["params"]["arguments"]
     assert {one.title for one in queries.list_recent("cooks", **arguments).articles} == {"Koogle", "Dumplings"}
-    with pytest.raises(CommandError, match="is there already"):
+    with pytest.raises(CommandError, match="already exists"):
         publishers("add", site.url("/"), "--i-am-the-publisher", "--slug", "cooks")
 
 
@@ -118,7 +118,7 @@ def test_an_address_that_leads_to_nothing_adds_nothing(site: Site) -> None:
         (site.url("/"), "has no feed and no sitemap.*Nothing was changed. Name one with --feed or --sitemap"),
         (site.url("/gone"), "does not answer"),
         (site.url("/away"), "leads to .*Give that address if it is the publisher's"),
-        ("http://user:pass@x.example/", "cannot be asked: it holds a user name"),
+        ("http://user:pass@x.example/", "cannot be fetched: it contains a user name"),
     ):
         with pytest.raises(CommandError, match=words):
             publishers("add", address, "--i-am-the-publisher")
@@ -128,7 +128,7 @@ def test_an_address_that_leads_to_nothing_adds_nothing(site: Site) -> None:
     )
     with pytest.raises(CommandError, match="Who agreed"):
         publishers("add", site.url("/"))
-    with pytest.raises(CommandError, match="name and homepage and domain must be named"):
+    with pytest.raises(CommandError, match="name and homepage and domain must be given"):
         publishers("add", "cooks", "--i-am-the-publisher")
     assert set(Publisher.objects.values_list("slug", flat=True)) == {"koogle", "plums", "wire"}
 
@@ -138,14 +138,14 @@ def test_what_cannot_be_added_says_why_and_changes_nothing(site: Site) -> None:
     for more, words in (
         ((), "Name at least one --feed or --sitemap"),
         (("--feed", site.url("/feed", "127.0.0.2")), "add --domain 127.0.0.2"),
-        (("--feed", "file:///etc/passwd"), "cannot be asked: it is no http or https address"),
-        (("--feed", feed, "--domain", "not a host"), "is no host name"),
+        (("--feed", "file:///etc/passwd"), "cannot be fetched: it is not an http or https address"),
+        (("--feed", feed, "--domain", "not a host"), "is not a host name"),
         (("--feed", feed, "--domain", "com"), "whole top-level domain"),
         (("--feed", feed, "--domain", "co.uk"), "“co.uk” is a public suffix.*Name the publisher's own host"),
         (("--feed", feed, "--price", "{}}"), "invalid _json value"),
         (("--feed", feed, "--price", '{"amount": 5}'), "“scheme” is missing"),
         (("--feed", feed, "--per-minute", "0"), "per_minute"),
-        (("--feed", feed, "--leave-out", "private"), "starts with a slash"),
+        (("--feed", feed, "--leave-out", "private"), "is not a path prefix. Start it with a slash"),
         (("--feed", feed, "--excerpt", "9999999"), "excerpt_length"),
         (("--feed", feed, "--consented-on", "tomorrow"), "invalid _day value"),
     ):
@@ -154,7 +154,7 @@ def test_what_cannot_be_added_says_why_and_changes_nothing(site: Site) -> None:
     for slug, words in (("No Slug", "slug"), ("publishers", "is an address of the API")):
         with pytest.raises(CommandError, match=words):
             add(site.server, "--feed", feed, slug=slug)
-    with pytest.raises(CommandError, match="is there already"):
+    with pytest.raises(CommandError, match="already exists"):
         add(site.server, "--feed", feed, slug="koogle")
     with pytest.raises(CommandError, match="--consent-note"):
         publishers("add", "cooks", "Cooks", "--homepage", site.url("/"), "--domain", "x.example", "--consented-on", "2026-03-01")
@@ -164,7 +164,7 @@ def test_what_cannot_be_added_says_why_and_changes_nothing(site: Site) -> None:
 def test_all_are_indexed_and_one_that_fails_keeps_no_other_from_its_turn(site: Site) -> None:
     site.feed("/feed", item(site.url("/a"), "Koogle", paragraph("Koogle")))
     add(site.server, "--feed", site.url("/gone"), slug="a-first")
-    with pytest.raises(CommandError, match=r"Not one source of a-first answered: .*/gone.* What was indexed stays"):
+    with pytest.raises(CommandError, match=r"No source of a-first answered: .*/gone.* What was indexed stays"):
         publishers("index")
     assert Article.objects.filter(publisher=site.publisher, state=Article.State.LIVE).count() == 1
     assert publishers("index", "koogle")  # others are left alone
@@ -186,7 +186,7 @@ def test_a_publisher_that_another_process_indexes_is_left_to_it(site: Site) -> N
     IndexLease.objects.create(publisher=site.publisher)
     with job_lock.acquire(IndexLease.objects.filter(publisher=site.publisher), "indexing of koogle"):
         for command in ("index", "remove"):
-            with pytest.raises(CommandError, match="Another indexing of koogle is at work") as refused:
+            with pytest.raises(CommandError, match="Another indexing of koogle is running") as refused:
                 publishers(command, "koogle")
             assert refused.value.returncode == 75
         assert "Another indexing of koogle" in publishers("index")
@@ -207,13 +207,13 @@ def test_ingest_indexes_publishers_after_the_wires_feeds_and_does_not_fail_with_
     out, errors = io.StringIO(), io.StringIO()
     call_command("ingest", stdout=out, stderr=errors)
     assert "koogle: 1 asked, 1 new" in out.getvalue()
-    assert "Not one source of a-first answered" in errors.getvalue()
+    assert "No source of a-first answered" in errors.getvalue()
 
 
 def test_what_was_not_taken_is_named_by_reason_in_the_result_and_in_the_list(site: Site) -> None:
     items = [item(site.url("/a"), title, paragraph(title)) for title in ("First", "Second")]
     site.feed("/feed", *items, item(site.url("/private/x"), "Hidden"))
-    words = f"not taken: 1 left out, such as “Hidden” {site.url('/private/x')}; 1 same address, such as “Second” {site.url('/a')}"
+    words = f"refused: 1 left out, such as “Hidden” {site.url('/private/x')}; 1 same address, such as “Second” {site.url('/a')}"
     assert words in publishers("index", "koogle")
     assert words in publishers("list")
 

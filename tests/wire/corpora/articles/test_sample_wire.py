@@ -7,8 +7,9 @@ from django.core.management import CommandError
 
 from sources.fetch import Ask, Failed
 from tests.almanac import ARTICLES, SLUG, publishers
-from wire.corpora.articles import page_fetch, queries, sample
+from wire.corpora.articles import queries, sample
 from wire.corpora.articles.models import Article
+from wire.ingest import feed_entries
 from wire.models import WireState
 
 
@@ -33,19 +34,19 @@ def test_it_needs_no_network_and_again_changes_nothing_and_one_that_was_removed_
     assert "almanac: 2 asked, 2 unchanged" in publishers("index")
     assert (WireState.objects.get().version, list(Article.objects.order_by("pk").values())) == before
     assert "removed, with 40 articles" in publishers("remove", SLUG)
-    assert "was removed here, and stays so" in publishers("sample")
+    assert "was removed here, and stays removed" in publishers("sample")
     assert not Article.objects.filter(publisher__slug=SLUG).exists()
 
 
 def test_it_is_never_put_beside_real_news(db: None) -> None:  # noqa: ARG001
-    with pytest.raises(CommandError, match=r"no sample wire.* Nothing was changed\. Use another WIRE_DATA_DIR"):
+    with pytest.raises(CommandError, match=r"not a sample wire.* Nothing was changed\. Use another WIRE_DATA_DIR"):
         publishers("sample")
     assert not Article.objects.filter(publisher__slug=SLUG).exists()
 
 
 @pytest.mark.parametrize("path", ["/../../../README.md", "/notes", "/", "/notes/../../../roster.json", "/nothing", "/editors/rota"])
 def test_no_other_file_is_one_of_its_pages(path: str) -> None:
-    ((_, outcome),) = sample.fetch_all([Ask(0, f"{sample.SITE}{path}")], page_fetch.policy(), {})
+    ((_, outcome),) = sample.fetch_all([Ask(0, f"{sample.SITE}{path}")], feed_entries.policy(), {})
     assert isinstance(outcome, Failed)
     assert outcome.code == "http_404"
 

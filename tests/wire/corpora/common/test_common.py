@@ -1,6 +1,5 @@
 """The plumbing that the corpora share."""
 
-import datetime as dt
 import re
 from typing import Any
 
@@ -9,11 +8,9 @@ from django.core.exceptions import ValidationError
 
 from config.errors import InvalidArgument
 from wire.admin.base import LinesField
-from wire.corpora.common.counters import add_counts
 from wire.corpora.common.cursors import ListCursor
 from wire.corpora.common.forms import RecordsField
 from wire.corpora.common.page_patterns import match_pages
-from wire.models import UsageCount
 from wire.search.cursor import encode
 
 
@@ -41,17 +38,6 @@ def test_any_other_cursor_is_refused(cursor: str) -> None:
 def test_pages_are_matched_whole() -> None:
     rule = match_pages(("/a/[^/]+", "query"), (r"/b\.xml",))
     assert [rule(path) for path in ("/a/x", "/b.xml", "/a/x/y", "/b.xmls")] == [frozenset({"query"}), frozenset(), None, None]
-
-
-@pytest.mark.django_db
-def test_counts_add_up() -> None:
-    minute = dt.datetime(2026, 1, 14, 9, 30, tzinfo=dt.UTC)
-    columns = ("server", "kind", "name", "minute", "outcome")
-    one, two = (("wire", "tools/call", name, minute, "success") for name in ("search_wire", "get_story"))
-    add_counts(UsageCount, columns, {one: 2, two: 0})
-    add_counts(UsageCount, columns, {one: 3, two: 1})
-    add_counts(UsageCount, columns, {})
-    assert dict(UsageCount.objects.values_list("name", "count")) == {"search_wire": 5, "get_story": 1}
 
 
 def test_lines_are_a_list() -> None:
@@ -88,8 +74,8 @@ def test_records_are_written_line_by_line_and_read_again() -> None:
     assert field.has_changed(records, written + "x")
     assert (field.clean(""), RecordsField(SCHEMA, LINK, is_one=True).clean("text: a")) == (None, {"text": "a"})
     for wrong, says in (
-        ("text", "Line 1 is no “name: value”"),
-        ("text: a\nmood: b", "Line 2 is no “name: value” with one of these names: text, number, is_new, links"),
+        ("text", "Line 1 is not a “name: value”"),
+        ("text: a\nmood: b", "Line 2 is not a “name: value” with one of these names: text, number, is_new, links"),
         ("text: a\ntext: b", "Line 2 gives text twice"),
         ("number: x", "Line 1: a number is needed, not “x”"),
         ("is_new: perhaps", "yes or no is needed"),

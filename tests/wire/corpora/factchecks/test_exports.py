@@ -43,6 +43,8 @@ def read_one(tmp_path: Path, name: str, content: str | bytes) -> ClaimDraft:
         "title,class,article_url,content_text\n{},False,https://a.example/1,It is rock.\n",
         "Behauptung;Bewertung;Link\n{};False;https://a.example/1\n",
         "id,claim,textualRating,reviewUrl\nx-1,{},False,https://a.example/1\n",
+        "quote_text,status,link\n{},False,https://a.example/1\n",
+        "claim,judge,link\n{},False,https://a.example/1\n",
         "URL\tclaimReviewed\tratingValue\tbestRating\talternativeName\nhttps://a.example/1\t{}\t1\t5\tFalse\n",
     ],
 )
@@ -50,6 +52,12 @@ def read_one(tmp_path: Path, name: str, content: str | bytes) -> ClaimDraft:
 def test_a_table_is_read_with_any_separator_and_usual_names_of_columns(tmp_path: Path, table: str, charset: str) -> None:
     draft = read_one(tmp_path, "a.csv", table.format(CLAIM).encode(charset))
     assert (draft.synopsis, draft.rating_label, draft.publishing_url) == (CLAIM, "False", "https://a.example/1")
+
+
+def test_a_verdict_in_a_column_of_states_is_a_rating_and_the_claim_is_public(tmp_path: Path) -> None:
+    draft = read_one(tmp_path, "a.csv", f"claim,status,url\n{CLAIM},pants-fire,https://a.example/1\n")
+    assert (draft.status, draft.rating_label, draft.rating_hint) == ("published", "pants-fire", Rating.FALSE)
+    assert read_one(tmp_path, "b.csv", f"claim,status,url\n{CLAIM},draft,https://a.example/1\n").status == "draft"
 
 
 @pytest.mark.parametrize(
@@ -87,6 +95,11 @@ def test_a_table_says_which_columns_would_help_and_one_without_claims_is_refused
         ("01.05.2024", "2024-05-01"),
         ("Wed, 01 May 2024 10:00:00 GMT", "2024-05-01"),
         ("2024-05-01T10:00:00+0200", "2024-05-01"),
+        # the time of day is not understood, the day is
+        ("March 3, 2019 3:51 PM IST", "2019-03-03"),
+        ("28 March 2025 3:51 PM IST", "2025-03-28"),
+        ("22 de outubro de 2018, 22h35", "2018-10-22"),
+        ("22 de outubro de 2018 às 22h35", "2018-10-22"),
     ],
 )
 def test_dates_are_read_also_with_months_in_words(tmp_path: Path, written: str, day: str) -> None:
@@ -300,3 +313,112 @@ def test_the_desk_lists_unknown_labels_with_the_number_of_their_claims_the_most_
     page = at_desk("editor").get("/admin/factchecks/ratingname/?rating__exact=unknown").content.decode()
     assert page.index("Quatsch") < page.index("Murks")
     assert len(RatingName.objects.filter(rating="unknown")) == 2
+
+
+@pytest.mark.parametrize(
+    ("table", "expected"),
+    [
+        ("tweet,autor,rating\n{},Ana,Falso\n", (CLAIM, "Ana", "Falso", "")),
+        ("content,author,label\n{},Ana,Fałsz\n", (CLAIM, "Ana", "Fałsz", "")),
+        ("News,Rating\n{},false\n", (CLAIM, "", "false", "")),
+        ("claim,veracity\n{},false\n", (CLAIM, "", "false", "")),
+        ("titulo,clasificacion,descripcion\n{},Falso,Es roca.\n", (CLAIM, "", "Falso", "Es roca.")),
+        ("title,content,verdict\n{},It is rock.,False\n", (CLAIM, "", "False", "It is rock.")),
+        ("url,texto,rotulo\nhttps://a.example/1,{},falso\n", (CLAIM, "", "falso", "")),
+        ("vyrok,autor,hodnoceni,oduvodneni\n{},Ana,Nepravda,Je z kamene.\n", (CLAIM, "Ana", "Nepravda", "Je z kamene.")),
+    ],
+)
+def test_claims_verdicts_and_reasons_are_read_from_columns_of_other_collections(
+    tmp_path: Path, table: str, expected: tuple[str, str, str, str]
+) -> None:
+    draft = read_one(tmp_path, "a.csv", table.format(CLAIM))
+    assert (draft.synopsis, draft.claimant, draft.rating_label, draft.rating_statement) == expected
+
+
+def test_the_author_of_a_row_with_the_address_of_its_review_did_not_make_the_claim(tmp_path: Path) -> None:
+    assert read_one(tmp_path, "a.csv", f"claim,author\n{CLAIM},Ana\n").claimant == "Ana"
+    assert read_one(tmp_path, "b.csv", f"claim,author,url\n{CLAIM},Ana,https://a.example/1\n").claimant == ""
+    assert read_one(tmp_path, "c.csv", f"claim,author,speaker,url\n{CLAIM},Ana,Ben,https://a.example/1\n").claimant == "Ben"
+
+
+@pytest.mark.parametrize(
+    "written",
+    ["['moon', 'cheese']", "\"['moon', 'cheese']\"", "[['moon', 'https://a.example/t/moon'], ['cheese', 'https://a.example/t/1']]"],
+)
+def test_categories_are_read_out_of_lists_in_quotes_and_of_pairs_with_addresses(tmp_path: Path, written: str) -> None:
+    escaped = written.replace('"', '""')
+    draft = read_one(tmp_path, "a.csv", f'claim,tags,speaker\n{CLAIM},"{escaped}","""Ana"""\n')
+    assert [one["name"] for one in draft.categories] == ["moon", "cheese"]
+    assert draft.claimant == "Ana"
+
+
+def test_the_first_date_that_is_not_read_is_named(tmp_path: Path) -> None:
+    header, url = "claim,label,url,publisher,date", "False,https://a.example"
+    table = f"{header}\nOne,{url}/1,A,2024-05-01\nTwo,{url}/2,A,lately\nThree,{url}/3,A,soon\nFour,{url}/4,A,\n"
+    remarks = [one.remark for one in read(tmp_path, "a.csv", table) if isinstance(one, ClaimDraft)]
+    assert remarks == ["", "no date is read from “lately”; further ones are not named", "", ""]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        json.dumps([{"title": CLAIM, "content": "It is rock.", "verdict": "False", "url": "https://a.example/1"}]),
+        json.dumps({"items": [{"claim": CLAIM, "label": "False", "link": "https://a.example/1", "body": "It is rock.", "n": 1}]}),
+        json.dumps({"id": 7, "claim": CLAIM, "label": "False", "url": "https://a.example/1", "body": "It is rock."}) + "\n",
+    ],
+)
+def test_objects_with_a_claim_and_a_verdict_are_read_as_rows(tmp_path: Path, content: str) -> None:
+    draft = read_one(tmp_path, "a.jsonl" if content.endswith("\n") else "a.json", content)
+    assert (draft.synopsis, draft.rating_label, draft.publishing_url) == (CLAIM, "False", "https://a.example/1")
+    assert draft.rating_statement == "It is rock."
+
+
+def test_lists_in_an_object_that_is_a_row_are_its_categories(tmp_path: Path) -> None:
+    draft = read_one(tmp_path, "a.json", json.dumps([{"claim": CLAIM, "verdict": "False", "tags": ["moon", "cheese"], "x": {}}]))
+    assert [one["name"] for one in draft.categories] == ["moon", "cheese"]
+
+
+@pytest.mark.parametrize("entry", [{"title": CLAIM}, {"title": CLAIM, "rating": 8.5}, {"verdict": "False"}])
+def test_objects_without_a_claim_or_a_verdict_in_words_are_no_rows(tmp_path: Path, entry: dict[str, Any]) -> None:
+    (found,) = read(tmp_path, "a.json", json.dumps([entry]))
+    assert not isinstance(found, ClaimDraft)
+
+
+def test_a_page_without_a_review_is_named(tmp_path: Path) -> None:
+    (found,) = read(tmp_path, "a.html", "<html><body><h1>No review</h1></body></html>")
+    assert "no ClaimReview" in str(found)
+
+
+def test_the_address_of_a_review_in_a_saved_page_is_relative_to_the_page_s_own(tmp_path: Path) -> None:
+    script = json.dumps(REVIEW | {"url": "/moon?from=mail"})
+    page = f'<link rel="canonical" href="https://checker.example/x"><script type="application/ld+json">{script}</script>'
+    assert read_one(tmp_path, "a.html", page).publishing_url == "https://checker.example/moon?from=mail"
+
+
+@pytest.mark.parametrize(
+    ("label", "rating"),
+    [
+        ("YANLIŞ", Rating.FALSE),
+        ("KISMEN YANLIŞ", Rating.MIXED),
+        ("YANILTICI", Rating.MISLEADING),
+        ("Errado", Rating.FALSE),
+        ("Insostenible", Rating.UNPROVEN),
+        ("Decontextualized", Rating.MISLEADING),
+        ("대체로 사실 아님", Rating.MOSTLY_FALSE),
+        ("전혀 사실 아님", Rating.FALSE),
+    ],
+)
+def test_labels_of_real_exports_have_a_meaning(label: str, rating: Rating) -> None:
+    assert rate_label(label) is rating
+
+
+def test_a_row_of_separators_alone_is_refused(tmp_path: Path) -> None:
+    first, second = read(tmp_path, "a.csv", f"claim,rating\n{CLAIM},False\n;;;;\n")
+    assert isinstance(first, ClaimDraft)
+    assert "it has no claim" in str(second)
+
+
+def test_an_address_that_cannot_be_read_ends_no_load(tmp_path: Path) -> None:
+    script = json.dumps(REVIEW | {"url": "http://["})
+    page = f'<link rel="canonical" href="https://checker.example/x"><script type="application/ld+json">{script}</script>'
+    assert read_one(tmp_path, "a.html", page).publishing_url == ""

@@ -22,7 +22,8 @@ pytestmark = pytest.mark.django_db
 
 WHOLE: Final = admin.MAX_UPLOAD - 1_000  # what else stands in a form
 UPLOAD: Final = "/admin/factchecks/loadjob/upload/"
-SECONDS: Final = 2.0  # of CPU
+SECONDS: Final = 2.0  # of CPU, on a machine that needs LOOP; a slower or shared one may take longer in proportion
+LOOP: Final = 0.016  # seconds of 300,000 squares
 GROWTH: Final = 4 * 1.5  # from a quarter to the whole
 MEASURABLE: Final = 0.25  # seconds: below it the clock and the first call of everything decide
 
@@ -79,9 +80,12 @@ SLOWEST: Final = ("numbers", "brackets", "objects in objects", "openings of scri
 
 
 def used(run: Callable[[], Any]) -> float:
-    begun = time.process_time()
-    run()
-    return time.process_time() - begun
+    def measure(what: Callable[[], Any]) -> float:
+        begun = time.process_time()
+        what()
+        return time.process_time() - begun
+
+    return measure(run) / max(1, measure(lambda: sum(number * number for number in range(300_000))) / LOOP)
 
 
 def load(file: Path) -> None:
@@ -133,7 +137,7 @@ def test_a_few_bytes_that_unpack_to_many_are_refused(desk: Client) -> None:
     content = gzip.compress(b"[" + b" " * 100_000_000)
     answers = list[Any]()
     assert used(lambda: answers.append(upload(desk, "a.json.gz", content))) < SECONDS
-    assert "It broke off." in words(answers[0])
+    assert "It failed." in words(answers[0])
     assert "more than may be uploaded" in words(answers[0])
 
 
@@ -143,10 +147,9 @@ ODD: Final = {
     "no number": '{"id":"odd-1","synopsis":"x","facts":[{"index":0,"text":"a","score":NaN}]}',
     "a rating of 400 digits": '{"@type":"ClaimReview","identifier":"odd-1","url":"https://a.example/1","claimReviewed":"x",'
     '"reviewRating":{"ratingValue":1' + "0" * 400 + ',"worstRating":1,"bestRating":5}}',
-    "5,000 digits": '{"id":"odd-1","n":' + "9" * 5_000 + "}",
-    "nested": '{"id":"odd-1","facts":' + "[" * 100_000 + "]" * 100_000 + "}",
-    "nested around strings": '{"id":"odd-1","facts":' + '["]\\"",' * 100_000 + '"\\\\"' + "]" * 100_000 + "}",
+    "5,000 digits": '{"id":"odd-1","synopsis":"x","facts":[{"index":' + "9" * 5_000 + ',"text":"a"}]}',
 }
+NESTED: Final = '{"id":"odd-1","facts":' + "[" * 100_000 + "]" * 100_000 + "}"
 FORMS: Final[dict[str, Callable[[list[str]], str]]] = {
     "dump.json": lambda entries: f"[{','.join(entries)}]",
     "held.json": lambda entries: f'{{"claims":[{",".join(entries)}]}}',
@@ -164,10 +167,22 @@ def test_one_odd_entry_is_refused_and_the_others_are_stored(tmp_path: Path, form
     job = LoadJob.objects.get()
     assert (job.created, job.errors, job.status) == (2, 1, "done")
     assert job.messages[0].startswith("Entry 2: ")
-    assert "odd-1" in job.messages[0] or "digits" in odd or "nested" in odd  # what cannot be parsed has no name but its place
+    assert "odd-1" in job.messages[0]
 
 
-@pytest.mark.parametrize("odd", ["65 bits", "not finite", "a rating of 400 digits", "nested"])
+@pytest.mark.parametrize("form", FORMS)
+def test_an_entry_that_is_nested_too_deeply_ends_a_list_and_no_file_of_lines(tmp_path: Path, form: str) -> None:
+    good = [json.dumps(claim(number, f"Bees paint {number}")) for number in (1, 2)]
+    (tmp_path / form).write_text(FORMS[form]([good[0], NESTED, good[1]]))
+    if form == "dump.ndjson":
+        load(tmp_path / form)
+    else:
+        with pytest.raises(CommandError, match=r"nested too deeply.*What was loaded stays"):
+            call_command("loadfactchecks", str(tmp_path / form), "--no-vectors")
+    assert Claim.objects.count() == (2 if form == "dump.ndjson" else 1)
+
+
+@pytest.mark.parametrize("odd", ["65 bits", "not finite", "a rating of 400 digits"])
 def test_the_desk_names_the_odd_entry_and_stores_the_others(desk: Client, odd: str) -> None:
     good = [json.dumps(claim(number, f"Bees paint {number}")) for number in (1, 2)]
     answer = upload(desk, "dump.json", FORMS["dump.json"]([good[0], ODD[odd], good[1]]).encode())
@@ -179,7 +194,7 @@ def test_the_desk_names_the_odd_entry_and_stores_the_others(desk: Client, odd: s
 @pytest.mark.parametrize(("name", "content"), [("a.json", b"[{"), ("a.json", b"\xff\xfe["), ("a.json.gz", b"x")])
 def test_the_desk_says_why_a_file_of_claims_cannot_be_read(desk: Client, name: str, content: bytes) -> None:
     answer = upload(desk, name, content)
-    assert "It broke off." in words(answer)
+    assert "It failed." in words(answer)
     assert "CommandError: " in words(answer)
     assert LoadJob.objects.get().status == "failed"
 

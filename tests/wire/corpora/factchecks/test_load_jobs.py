@@ -20,7 +20,7 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 
 from tests.claims import FIXTURES, claim, load
-from tests.examples import KILLS
+from tests.examples import FULL, KILLS
 from wire.corpora.factchecks import load_jobs, store
 from wire.corpora.factchecks.file_formats import Unreadable
 from wire.corpora.factchecks.models import Claim, FactcheckState, LoadJob
@@ -206,29 +206,30 @@ class Loads:
 def test_kills_during_loads_lose_and_double_nothing(tmp_path: Path) -> None:
     """The first load stores, the second changes a third of the claims; both end as if nobody had killed them."""
     first, second = tmp_path / "first.json", tmp_path / "second.json"
-    entries = [claim(number, f"Der Mond ist aus Käse {number}", ratingLabelName="falsch") for number in range(30_000)]
+    many = 30_000 if FULL else 6_000
+    entries = [claim(number, f"Der Mond ist aus Käse {number}", ratingLabelName="falsch") for number in range(many)]
     first.write_text(json.dumps([*entries, {"synopsis": "ohne"}]), encoding="utf-8")
     changed = [one | {"ratingLabelName": "wahr"} if place % 3 == 0 else one for place, one in enumerate(entries)]
     second.write_text(json.dumps(changed), encoding="utf-8")
     whole, killed = Loads(tmp_path / "whole"), Loads(tmp_path / "killed")
     whole.run("migrate", "-v0")
     shutil.copytree(whole.directory, killed.directory)
-    chance, kills = random.Random(35), 0
+    chance, kills, of_each = random.Random(35), 0, KILLS // 2 if FULL else 3
     for file in (first, second):
         whole.run("loadfactchecks", str(file), "--no-vectors")
-        for _ in range(KILLS // 2):
+        for _ in range(of_each):
             kills += killed.kill(chance.uniform(0, 0.05), "loadfactchecks", str(file), "--no-vectors")
         killed.run("loadfactchecks", str(file), "--no-vectors")
-    assert kills == KILLS // 2 * 2
+    assert kills == of_each * 2
     assert killed.everything() == whole.everything()
-    assert len(whole.everything()[1]) == 10_000
+    assert len(whole.everything()[1]) == many // 3
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(connection.vendor != "sqlite", reason="the killed processes have SQLite files")
 def test_kills_while_vectors_are_made_lose_and_double_nothing(tmp_path: Path) -> None:
     """Vectors are made, and made anew for another model, in processes that are killed at any moment."""
-    loads, many = Loads(tmp_path / "data"), 3_000
+    loads, many = Loads(tmp_path / "data"), 3_000 if FULL else 1_000
     loads.run("migrate", "-v0")
     loads.run("loadfactchecks", str(dump(tmp_path / "dump.json", many)), "--no-vectors")
     for former in (False, True):

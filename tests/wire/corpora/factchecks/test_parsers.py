@@ -124,10 +124,11 @@ def test_tables_are_read_by_many_names_of_columns(tmp_path: Path) -> None:
 
 
 def test_what_is_no_claim_is_refused_with_a_reason_and_the_rest_goes_on(tmp_path: Path) -> None:
-    lines = [orjson.dumps(one).decode() for one in (claim(1, "one"), [1], {}, claim(2, "two"))]
+    lines = [orjson.dumps(one).decode() for one in (claim(1, "one"), [1], {}, claim(2, "two"), {"id": "7f", "claim-review": {}})]
     found = read(tmp_path, "dump.ndjson", "\n".join([*lines, "{broken"]))
-    assert [isinstance(one, ClaimDraft) for one in found] == [True, False, False, True, False]
+    assert [isinstance(one, ClaimDraft) for one in found] == [True, False, False, True, False, False]
     assert "neither id nor shortId" in str(found[2])
+    assert "none of a claim's fields" in str(found[4])
 
 
 def test_a_list_that_breaks_off_gives_what_came_before(tmp_path: Path) -> None:

@@ -112,7 +112,7 @@ def test_only_pages_below_the_address_are_read(site: FeedServer) -> None:
 def test_a_site_without_reviews_is_told_what_it_lacks(site: FeedServer, capsys: pytest.CaptureFixture[str]) -> None:
     serve_page(site, "/news/")
     load(site.url("/news/"))
-    assert "None of them carries a ClaimReview" in capsys.readouterr().out
+    assert "None of them has a ClaimReview" in capsys.readouterr().out
     assert Claim.objects.count() == 0
 
 

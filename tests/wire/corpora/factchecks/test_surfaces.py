@@ -175,7 +175,7 @@ class TestDesk:
         with monkeypatch.context() as killed, (FIXTURES / "claims_de.json").open("rb") as file:
             killed.setattr(commands, "run_process", lambda *_: None)
             answer = desk.post("/admin/factchecks/loadjob/upload/", {"file": file, "language": ""}, follow=True)
-        assert "It stopped half-way: the process is gone." in words(answer)
+        assert "It stopped half-way: its process is gone." in words(answer)
         page = answer.redirect_chain[0][0]
         assert "Done." in words(desk.post(page, {"resume": "1"}, follow=True))
         assert Claim.objects.count() == 40
@@ -188,7 +188,7 @@ class TestDesk:
             killed.setattr(commands, "run_process", lambda *_: None)
             page = desk.post(upload, {"file": file, "language": ""}, follow=True).redirect_chain[0][0]
         assert "Cancelled." in words(desk.post(page, {"cancel": "1"}, follow=True))
-        assert "Go on" not in words(desk.get(page))
+        assert "Resume" not in words(desk.get(page))
         with name.open("rb") as file:
             desk.post(upload, {"file": file, "language": "de"})
         assert sorted(LoadJob.objects.values_list("status", flat=True)) == ["canceled", "done"]
@@ -215,7 +215,7 @@ class TestDesk:
     def test_while_its_process_works_a_load_shows_progress_and_is_cancelled_after_the_batch(
         self, desk: Client, settings: Settings
     ) -> None:
-        job = LoadJob.objects.create(source="x", fingerprint="x", status="running", total=4, processed=3)
+        job = LoadJob.objects.create(source="x", fingerprint="x", status="running", processed=3)
         page, log = f"/admin/factchecks/loadjob/{job.pk}/change/", settings.WIRE_DATA_DIR / "desk" / f"load-{job.pk}.log"
         log.parent.mkdir(parents=True)
         log.write_text("{}\n")
@@ -223,8 +223,8 @@ class TestDesk:
             fcntl.flock(held, fcntl.LOCK_EX)
             shown = desk.get(page).content.decode()
             assert 'hx-trigger="every 2s"' in shown
-            assert 'max="100" value="75"' in shown
-            assert "It ends after the batch at hand." in words(desk.post(page, {"cancel": "1"}, follow=True))
+            assert "<progress" in shown
+            assert "It stops after the current batch." in words(desk.post(page, {"cancel": "1"}, follow=True))
         job.refresh_from_db()
         assert (job.status, job.cancel_requested) == ("running", True)
 

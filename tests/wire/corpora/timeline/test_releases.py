@@ -110,7 +110,7 @@ def test_a_report_that_left_says_when_and_where_it_still_is(tmp_path: Path) -> N
     load(changed(tmp_path, reports=without_a_report, story_threads=without_it_in_threads), note="One left.")
     with pytest.raises(ReportRemoved, match="left this corpus with release 2") as left:
         queries.get_report(SLUG, "hc-2")
-    assert left.value.hint == "One left. as_of=1 still answers what it said."
+    assert left.value.hint == "One left. as_of=1 still returns it."
     assert queries.get_report(SLUG, "hc-2", as_of=1).title == "The morning without a chime"
 
 
@@ -130,7 +130,7 @@ def test_verifying_names_the_release_that_was_changed(tmp_path: Path, broken: st
     if broken == "row":
         body = Report.objects.get(key="hc-1").body.replace("why", "how")
         Report.objects.filter(key="hc-1").update(body=body)
-        assert list(verify.list_corpus_faults(corpus)) == ["report hc-1 (release 1 on): its text does not have its hash."]
+        assert list(verify.list_corpus_faults(corpus)) == ["report hc-1 (release 1 on): its text does not match its hash."]
         return
     if broken == "hash":
         second.update(manifest="{}")
@@ -191,7 +191,7 @@ def test_changes_of_the_desk_are_never_loaded_over(tmp_path: Path) -> None:
     corpus = harbour()
     edited = Report.objects.get(key="hc-3").row | {"title": "Of the desk"}
     store.update(corpus, "reports", [(None, edited)], set())
-    with pytest.raises(Unreleased, match="not released"):
+    with pytest.raises(Unreleased, match="unreleased changes"):
         load(changed(tmp_path, reports=retitled))
     loaded = load(changed(tmp_path), discard=True)
     assert loaded.release is not None

@@ -192,7 +192,7 @@ def test_where_nothing_matches_the_answer_says_what_to_do() -> None:
         ({"date_start": "tomorrow"}, "YYYY-MM-DD"),
         ({"date_end": "2020-02-30"}, "YYYY-MM-DD"),
         ({"date_start": "2020-1-1"}, "YYYY-MM-DD"),
-        ({"date_start": "2021-01-01", "date_end": "2020-01-01"}, "Exchange them"),
+        ({"date_start": "2021-01-01", "date_end": "2020-01-01"}, "Swap them"),
         ({"phenomenon_types": ["weather"]}, "Accepted: mandela-effect"),
         ({"source_types": ["forum-thread", "rumour"]}, "Accepted: official-source"),
         ({"query": "?!"}, "Give words"),

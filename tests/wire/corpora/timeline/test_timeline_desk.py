@@ -117,7 +117,7 @@ def test_a_new_row_is_checked_by_the_rules_of_files(desk: Client, corpus: Corpus
     assert save(desk, add, EVENT | {"corpus": corpus.pk}).status_code == 302
     row = TimelineEvent.objects.get(key="new-clock")
     assert (row.since, row.row["motifs"], row.position) == (None, ["stopped-clock"], 6)
-    assert "There is one with this id already." in words(save(desk, add, EVENT | {"corpus": corpus.pk}))
+    assert "This id is already taken." in words(save(desk, add, EVENT | {"corpus": corpus.pk}))
 
 
 def test_a_row_that_is_deleted_leaves_with_the_next_release(desk: Client, corpus: Corpus) -> None:
@@ -196,7 +196,7 @@ def test_what_the_check_says_of_a_corpus_stands_at_its_field(
 def test_a_corpus_begins_at_the_desk_with_a_name_and_a_kind(desk: Client) -> None:
     add = "/admin/timeline/corpus/add/"
     new = {"slug": "lighthouse", "name": "The lighthouse", "kind": "news", "seen": ""}
-    assert "There is a corpus harbour-clock already." in words(desk.post(add, new | {"slug": SLUG}))
+    assert "The corpus harbour-clock already exists." in words(desk.post(add, new | {"slug": SLUG}))
     assert desk.post(add, new).status_code == 302
     made = Corpus.objects.get(slug="lighthouse")
     assert orjson.loads(made.written) == {"slug": "lighthouse", "name": "The lighthouse", "kind": "news"}

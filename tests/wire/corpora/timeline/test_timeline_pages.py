@@ -49,7 +49,7 @@ def test_every_page_shows_what_it_is_about(client: Client) -> None:
 def test_filters_of_the_form_are_those_of_the_search(client: Client) -> None:
     assert "1 report " in page(client, f"{HOME}?query={quote('second step')}&stance=mixed")
     assert "0 reports" in page(client, f"{HOME}?motif=green-lamp&evidence_grade=official")
-    assert "Exchange them" in page(client, f"{HOME}?date_start=2021-01-01&date_end=2020-01-01", 422)
+    assert "Swap them" in page(client, f"{HOME}?date_start=2021-01-01&date_end=2020-01-01", 422)
     assert "1 event " in page(client, f"{HOME}events?layer=submission-batch")
 
 

@@ -87,7 +87,7 @@ class Migration(migrations.Migration):
                 ('status', models.CharField(default='published', help_text='Readers see `published` ones only, unless set otherwise.', max_length=40)),
                 ('internal', models.BooleanField(default=False, help_text='Never shown to readers.')),
                 ('synopsis', models.TextField(blank=True, help_text='The claim.')),
-                ('rating_label', models.CharField(blank=True, help_text='As the fact-checker words it.', max_length=200)),
+                ('rating_label', models.CharField(blank=True, help_text="The rating in the fact-checker's words.", max_length=200)),
                 ('rating_key', models.CharField(blank=True, editable=False, help_text='The label, folded.', max_length=200)),
                 ('rating_summary', models.TextField(blank=True)),
                 ('rating_statement', models.TextField(blank=True)),

@@ -12,24 +12,3 @@ from wire.corpora.timeline.queries.motifs import motif_map
 from wire.corpora.timeline.queries.phrase_lint import MAX_DRAFT, check_wording
 from wire.corpora.timeline.queries.reports import get_report, search_reports
 from wire.corpora.timeline.queries.research_directions import deepen_story
-
-__all__ = [
-    "FILES",
-    "LISTED",
-    "MAX_DRAFT",
-    "agent_manifest",
-    "check_wording",
-    "compare_sources",
-    "count_events",
-    "deepen_story",
-    "events",
-    "get_corpus",
-    "get_report",
-    "list_corpora",
-    "list_members",
-    "mandela_catalog",
-    "motif_map",
-    "search_reports",
-    "stats",
-    "story_threads",
-]

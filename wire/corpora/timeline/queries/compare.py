@@ -18,21 +18,12 @@ SKIPPED: Final = STOP_WORDS | {
     *("about", "cause", "does", "effect", "effects", "report", "reports", "shift", "shifts", "story", "stories"),
     *("timeline", "timelines"),
 }  # words of a topic that tell nothing apart
-IN_MOTIF: Final = 3
-IN_TEXT: Final = 2
-IN_ANCHOR: Final = 1
-MOST_SCORED: Final = 5_000  # threads that a topic is compared with
 MAX_COMPARED: Final = 500  # reports: those of the thread, then the newest that a search finds
 MOST_NAMED: Final = 5  # reports that a group names
-MOST_FACTS: Final = 10  # official events that a search finds
-MOST_HINTED: Final = 5
-_GROUPS: Final = ("stance", "evidence_grade", "source")
 
 
 def compare_sources(slug: str, topic: str, frames: Sequence[Frame] | None = None, **given: Any) -> CompareOut:
-    """Compare the reports of the curated thread that fits a topic best with those that a search finds; there need not be a thread.
-    Raises: NoMatchingTopic, NotFound, InvalidArgument.
-    """
+    """Compare the reports of the thread that fits a topic best, if one does, with those that a search finds. Raises: WireError."""
     walk = Walk("claims", slug, topic, sorted(set(frames or ())), **given)
     scope = walk.scope
     answer = find_reports(scope, topic, shares=search.SHARES[:2], skipped=SKIPPED)
@@ -56,7 +47,7 @@ def compare_sources(slug: str, topic: str, frames: Sequence[Frame] | None = None
         official = [layer for layer, lane in scope.settings.vocabularies.lanes().items() if lane == OFFICIAL]
         words = Filters(query=" ".join(answer.words[: search.MAX_TERMS]))
         events = narrow(scope.rows(TimelineEvent).filter(layer__in=official), words).order_by("-date", "position")
-        facts = [one.row for one in events[:MOST_FACTS]]
+        facts = [one.row for one in events[:10]]
     framed: dict[str, Any] = {name: thread.get(f"{name}_frame") or None for name in FRAMES if name in (frames or FRAMES)}
     return CompareOut(
         **scope.answered,
@@ -68,7 +59,7 @@ def compare_sources(slug: str, topic: str, frames: Sequence[Frame] | None = None
         **(framed if thread else {}),
         total_reports=max(len(rows), len(answer.numbers)),
         reports_compared=len(rows),
-        groups={name: _group(rows, name, source_names) for name in _GROUPS},
+        groups={name: _group(rows, name, source_names) for name in ("stance", "evidence_grade", "source")},
         shared_facts=[
             TimelineFactOut(fact=f"{one['title']} ({one.get('date_label') or one['date']})", source_url=one.get("source_url"))
             for one in facts
@@ -89,10 +80,8 @@ def _list_newest(scope: Scope, answer: ReportHits) -> list[Any]:
 
 
 def _find_thread(scope: Scope, asked: Sequence[str]) -> tuple[Any, list[str]]:
-    """Return the curated thread of the highest score, the first of several, and the words of the topic that it says something
-    about; an empty row where most of the topic is about something else. A thread is curated if somebody wrote one of its frames.
-    """
-    rows = [one.row for one in scope.rows(Thread).in_order()[:MOST_SCORED]]
+    """Return the thread with a frame that fits best, and the words it speaks of; ({}, []) if most are about something else."""
+    rows = [one.row for one in scope.rows(Thread).in_order()[:5_000]]
     rows = [row for row in rows if any(row.get(f"{name}_frame") for name in FRAMES)]
     events = {one["id"]: one for one in list_official_events(scope, [key for row in rows for key in row["anchor_ids"]])}
     stems = [search.stems(word)[0] for word in asked]
@@ -102,7 +91,7 @@ def _find_thread(scope: Scope, asked: Sequence[str]) -> tuple[Any, list[str]]:
         near = _stems(row["id"], row["title"], row["public_summary"])
         motifs = _stems(*row["motifs"])
         official = _stems(*(text for one in anchors for text in (one["title"], one["summary"], one.get("source_url") or "")))
-        score = sum(IN_TEXT * (one in near) + IN_MOTIF * (one in motifs) + IN_ANCHOR * (one in official) for one in stems)
+        score = sum(3 * (one in motifs) + 2 * (one in near) + (one in official) for one in stems)
         if score > highest:
             anywhere = near | motifs | official | _stems(*(row.get(f"{name}_frame") or "" for name in FRAMES))
             highest, best = score, row
@@ -117,7 +106,7 @@ def _stems(*texts: str) -> set[str]:
 def _list_topics(scope: Scope) -> str:
     """Return titles of threads, or labels of motifs where there are none, as a hint says them."""
     for model, name in ((Thread, "title"), (Motif, "label")):
-        if titles := [one.row[name] for one in scope.rows(model).in_order()[:MOST_HINTED]]:
+        if titles := [one.row[name] for one in scope.rows(model).in_order()[:5]]:
             return "; ".join(titles)
     return "words of this corpus's reports; timeline_search_reports without a query lists the newest"
 

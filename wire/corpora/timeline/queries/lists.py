@@ -14,17 +14,7 @@ from django.db.models import Count, Q
 
 from wire.corpora.timeline.errors import UnknownThread
 from wire.corpora.timeline.models import Anchor, CatalogItem, Mention, Report, RowQuerySet, Thread, TimelineEvent
-from wire.corpora.timeline.queries.scope import (
-    MOST_NAMES,
-    Scope,
-    Walk,
-    expect_motifs,
-    expect_words,
-    filters_of,
-    linked_reports,
-    narrow,
-    quote,
-)
+from wire.corpora.timeline.queries.scope import MOST_NAMES, Scope, Walk, expect_motifs, expect_words, filters_of, narrow, quote
 from wire.corpora.timeline.schemas import CatalogueOut, ItemOut, ThreadOut, ThreadsOut, TimelineEventOut, TimelineEventsOut
 from wire.corpora.timeline.search import Filters
 from wire.corpora.timeline.vocabulary import FRAMES, OFFICIAL, Frame
@@ -70,7 +60,7 @@ def _select_events(walk: Walk, layer: str | None) -> RowQuerySet:
     expect_words("layer", layer, list(scope.settings.vocabularies.lanes()))
     filters = filters_of(scope, **walk.given)
     rows = narrow(scope.rows(TimelineEvent), filters, layer=layer, date__gte=filters.date_start, date__lte=filters.date_end)
-    if (linked := linked_reports(scope, replace(filters, date_start=None, date_end=None))) is not None:
+    if (linked := _select_linked_reports(scope, replace(filters, date_start=None, date_end=None))) is not None:
         rows = rows.filter(key__in=Anchor.objects.filter(report__in=linked.values("pk")).values("anchor_id"))
     return rows
 
@@ -108,7 +98,7 @@ def story_threads(slug: str, thread_id: str | None = None, lens: Frame | None = 
 
 def _read_page(walk: Walk, rows: Any, filters: Filters, owner: str) -> tuple[dict[str, Any], list[Any]]:
     """Read a page of threads or items that name a report which the filters leave, with the fields that every list begins with."""
-    if (linked := linked_reports(walk.scope, filters)) is not None:
+    if (linked := _select_linked_reports(walk.scope, filters)) is not None:
         mentions = Mention.objects.filter(report_key__in=linked.values("key")).exclude(**{owner: None})
         rows = rows.filter(pk__in=mentions.values(owner))
     total = rows.count()
@@ -117,6 +107,22 @@ def _read_page(walk: Walk, rows: Any, filters: Filters, owner: str) -> tuple[dic
     found = list(rows.in_order()[: walk.limit + 1])
     shown = found[: walk.limit]
     return walk.page(total, shown, (shown[-1].position,) if len(found) > walk.limit else None), [one.row for one in shown]
+
+
+def _select_linked_reports(scope: Scope, filters: Filters) -> RowQuerySet | None:
+    """Select the reports that the filters about reports leave; None if there are no such filters."""
+    if filters == Filters(query=filters.query, motifs=filters.motifs):
+        return None
+    return narrow(
+        scope.rows(Report),
+        Filters(),
+        phenomenon_type__in=filters.phenomenon_types,
+        source_type__in=filters.source_types,
+        stance=filters.stance,
+        evidence_grade=filters.evidence_grade,
+        date_observed__gte=filters.date_start,
+        date_observed__lte=filters.date_end,
+    )
 
 
 def _to_thread(row: Any, reports: Mapping[str, Any], anchors: Mapping[str, Any], lens: Frame | None) -> ThreadOut:

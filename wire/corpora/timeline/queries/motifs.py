@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from itertools import combinations
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
@@ -14,13 +14,10 @@ from wire.corpora.timeline.search import Filters
 from wire.search import postings_index
 
 Pair = tuple[str, str]
-MOST_PAIRED: Final = 300  # motifs whose pairs are counted anew under filters; of more, only the frequencies
 
 
 def motif_map(slug: str, family: str | None = None, motif: str | None = None, **given: Any) -> MotifMapOut:
-    """Return motifs in the corpus's order, with their links. Words and `motifs` choose motifs, all other filters the reports that
-    count. Raises: NotFound, InvalidArgument.
-    """
+    """Return motifs in order, with links. Words and `motifs` choose motifs, other filters reports that count. Raises: WireError."""
     walk = Walk("motifs", slug, family, motif, **given)
     scope = walk.scope
     expect_words("family", family, scope.settings.vocabularies.families)
@@ -86,7 +83,7 @@ def count_from_index(scope: Scope, filters: Filters) -> tuple[dict[str, int], di
         if len(held := np.intersect1d(matches, numbers, assume_unique=True)):
             carried[name] = held
     frequency = {name: len(held) for name, held in carried.items()}
-    if len(frequency) > MOST_PAIRED:
+    if len(frequency) > 300:  # pairs of so many cost too much
         return frequency, {}
     pairs = {
         (a, b): times

@@ -20,16 +20,12 @@ from wire.text.lexicons import load
 from wire.text.tokens import STOP_WORDS, is_run, split_words, token, words
 
 MAX_DRAFT: Final = 20_000
-MAX_FOUND: Final = 100
 READINGS: Final = ("symbolic", "speculative", "interpretive")
 MAX_SENTENCES: Final = 150  # that are compared with the corpus
 LIKE: Final = 2  # words of a report that a sentence shares with it before it counts as being about it
 ALIKE: Final = 0.8  # share of a claim's words, hedges aside, that a sentence repeats when it tells that claim …
 LEAST: Final = 3  # … which has at least so many
 MOST_WORDS: Final = 60  # of a sentence that reports are looked for by
-MOST_READ: Final = 50  # reports that a sentence is compared with: those that hold the most of its words
-MOST_EVENTS: Final = 500  # of a corpus that sentences are compared with
-MOST_PREPARED: Final = 2_000  # reports of a release that stay prepared
 
 _SENTENCE: Final = re.compile(r"[^.!?\n]+[.!?]*")
 _WORD: Final = re.compile(r"[^\W_]+")
@@ -52,7 +48,7 @@ class _Corpus:
 
     def __init__(self, release: Release) -> None:
         self._release = release
-        events = TimelineEvent.objects.in_release(release.corpus, release.number).in_order()[:MOST_EVENTS]
+        events = TimelineEvent.objects.in_release(release.corpus, release.number).in_order()[:500]
         self.events = [_Row(event.row, frozenset(event.words.split())) for event in events]
         self._reports: dict[int, _Row] = {}
 
@@ -66,11 +62,11 @@ class _Corpus:
             for numbers, _ in (postings[stem] for stem in stems[:MOST_WORDS] if stem in postings):
                 times[numbers[numbers < len(placed)]] += 1
             found = np.flatnonzero((times >= LIKE) & (placed > 0))
-            best = found[np.argsort(-times[found], kind="stable")][:MOST_READ].tolist()
+            best = found[np.argsort(-times[found], kind="stable")][:50].tolist()
             yield _most_alike(self._prepare(best), stems)
 
     def _prepare(self, numbers: Sequence[int]) -> list[_Row]:
-        if len(self._reports) > MOST_PREPARED:
+        if len(self._reports) > 2_000:
             self._reports = {}
         if missing := [number for number in numbers if number not in self._reports]:
             for number, row in search.rows_of(self._release.corpus, missing).items():
@@ -100,7 +96,7 @@ def check_wording(slug: str, draft: str, as_of: int | None = None) -> WordingOut
     return WordingOut(
         **scope.answered,
         ok=not findings and not unread,
-        findings=findings[:MAX_FOUND],
+        findings=findings[:100],
         language_rules=scope.language_rules,
         **unread,
     )

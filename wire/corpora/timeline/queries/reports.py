@@ -6,18 +6,10 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
-from wire.corpora.timeline import search
+from wire.corpora.timeline import schemas, search
 from wire.corpora.timeline.errors import ReportRemoved, UnknownReport
 from wire.corpora.timeline.models import Report
 from wire.corpora.timeline.queries.scope import Scope, Walk, filters_of, quote, scope_of
-from wire.corpora.timeline.schemas import (
-    BriefOut,
-    PhrasingOut,
-    TimelineClaimOut,
-    TimelinePeriodOut,
-    TimelineReportOut,
-    TimelineSearchOut,
-)
 from wire.search.cursor import invalid
 from wire.search.postings_index import Numbers
 from wire.text.date_range import Period, find_period
@@ -33,10 +25,8 @@ _YEARS: Final = re.compile(
 )
 
 
-def search_reports(slug: str, query: str | None = None, cursor: str | None = None, **given: Any) -> TimelineSearchOut:
-    """Return reports that fulfil all of it, the newest first, undated ones last; where none holds every word, those that hold
-    some. A period in the query's words counts as dates. Raises: NotFound, InvalidArgument.
-    """
+def search_reports(slug: str, query: str | None = None, cursor: str | None = None, **given: Any) -> schemas.TimelineSearchOut:
+    """Return reports, newest first, undated ones last; without one with every word, those with some. Raises: WireError."""
     offset = int(cursor) if cursor and cursor.isascii() and cursor.isdigit() and len(cursor) < 10 else None
     walk = Walk("reports", slug, query, cursor=None if offset is not None else cursor, **{"limit": FOUND} | given)
     scope = walk.scope
@@ -48,7 +38,7 @@ def search_reports(slug: str, query: str | None = None, cursor: str | None = Non
     shown, last = search.page(scope.key, numbers[offset or 0 :], walk.limit, before)
     rows = search.rows_of(scope.corpus.pk, shown)
     found = walk.page(len(numbers), shown, None if last is None else (last,))
-    return TimelineSearchOut(
+    return schemas.TimelineSearchOut(
         query=query,
         total_matches=found.pop("total"),
         **found,
@@ -76,10 +66,9 @@ def find_reports(
     skipped: Collection[str] = (),
     **given: Any,
 ) -> ReportHits:
-    """Find the reports that answer a question: in the period that it names, unless dates are given or nothing of it is there.
+    """Find reports, in the period that a question names unless dates are given or nothing is there. Raises: InvalidArgument.
 
     `shares` says how far words that do not occur together are looked for apart; `skipped` words are no part of the question.
-    Raises: InvalidArgument, UnknownMotif.
     """
     period = _find_period(query, scope.release.released_at.date())
     words = period.rest if period else query
@@ -91,7 +80,7 @@ def find_reports(
         first, last = period.since, period.until and period.until - dt.timedelta(days=1)
         if not (filters.date_start or filters.date_end):
             matches = search.find_matches(scope.key, replace(filters, date_start=first, date_end=last), shares)
-        notes["period"] = TimelinePeriodOut(
+        notes["period"] = schemas.TimelinePeriodOut(
             said=period.said,
             date_start=str(first) if first else None,
             date_end=str(last) if last else None,
@@ -121,13 +110,13 @@ def _find_period(query: str, today: dt.date) -> Period | None:
     return Period(starts[0], starts[1], found[0].strip(), f"{query[:start]} {query[end:]}".strip())
 
 
-def get_report(slug: str, report_id: str, as_of: int | None = None) -> TimelineReportOut:
+def get_report(slug: str, report_id: str, as_of: int | None = None) -> schemas.TimelineReportOut:
     """Return a whole report. Raises: NotFound; ReportRemoved for one that left with a later release."""
     scope = scope_of(slug, as_of)
     row = report_of(scope, report_id)
     related = scope.list_rows(Report, (row.get("related_report_ids") or [])[:MAX_RELATED])
-    row["claims"] = [TimelineClaimOut.model_construct(**claim) for claim in row["claims"]]
-    return TimelineReportOut.model_construct(
+    row["claims"] = [schemas.TimelineClaimOut.model_construct(**claim) for claim in row["claims"]]
+    return schemas.TimelineReportOut.model_construct(
         **scope.answered, **row, related_reports=[to_brief(one) for one in related], recommended_phrasing=phrasing(scope, row)
     )
 
@@ -141,7 +130,7 @@ def report_of(scope: Scope, report_id: str) -> Any:
         left = scope.corpus.releases.get(number=gone.until)
         raise ReportRemoved(
             f"{quote(report_id)} left this corpus with release {gone.until} on {left.released_at:%Y-%m-%d}. Do not cite it.",
-            f"{left.note} ".lstrip() + f"as_of={gone.until - 1} still answers what it said.",
+            f"{left.note} ".lstrip() + f"as_of={gone.until - 1} still returns it.",
         )
     ordered = scope.rows(Report).in_order().values_list("key", flat=True)
     raise UnknownReport(
@@ -150,9 +139,9 @@ def report_of(scope: Scope, report_id: str) -> Any:
     )
 
 
-def to_brief(row: Any) -> BriefOut:
+def to_brief(row: Any) -> schemas.BriefOut:
     names = ("id", "title", "phenomenon_type", "evidence_grade", "stance", "date_observed", "motifs", "summary")
-    return BriefOut(
+    return schemas.BriefOut(
         **{name: row.get(name) for name in names},
         source_type=row["source"]["source_type"],
         source_url=row["source"].get("source_url"),
@@ -160,8 +149,8 @@ def to_brief(row: Any) -> BriefOut:
     )
 
 
-def phrasing(scope: Scope, row: Any) -> PhrasingOut:
+def phrasing(scope: Scope, row: Any) -> schemas.PhrasingOut:
     """Return the phrases for a report: its editors', else the corpus's."""
     said, usual = row.get("recommended_agent_language") or [], scope.settings.phrases
     avoid = said[1].removeprefix("avoid:").strip() if len(said) > 1 else usual.avoid_of_report
-    return PhrasingOut(say=said[0] if said else usual.say_of_report, avoid=avoid)
+    return schemas.PhrasingOut(say=said[0] if said else usual.say_of_report, avoid=avoid)

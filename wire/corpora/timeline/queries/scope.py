@@ -20,7 +20,6 @@ from wire.search.cursor import invalid
 from wire.text.plain_text import plain_text
 
 LISTED: Final = 20
-MAX_QUOTED: Final = 40  # characters of a caller's word that an error repeats
 MOST_NAMES: Final = 20  # ids that a hint lists
 
 
@@ -91,7 +90,7 @@ def scope_of(slug: str, as_of: int | None = None) -> Scope:
 
 def quote(text: str) -> str:
     """Quote a caller's word as an error may repeat it: one line, not long."""
-    return f"'{plain_text(text, MAX_QUOTED)}'"
+    return f"'{plain_text(text, 40)}'"
 
 
 def expect_motifs(scope: Scope, motifs: Sequence[str], tail: str = " — or call timeline_motif_map first.") -> None:
@@ -129,13 +128,13 @@ def filters_of(scope: Scope, **given: Any) -> Filters:
         try:
             found[name] = read_date(found[name])
         except ValueError:
-            message = f"{name}: {quote(found[name])} is no ISO 8601 date."
+            message = f"{name}: {quote(found[name])} is not an ISO 8601 date."
             raise InvalidArgument(message, "Give YYYY-MM-DD, such as 2026-06-29; both ends are included.") from None
     filters = Filters(**found)
     if filters.date_start and filters.date_end and filters.date_start > filters.date_end:
         raise InvalidArgument(
             f"date_start {filters.date_start} is after date_end {filters.date_end}, so nothing could match.",
-            "Exchange them, or leave one out.",
+            "Swap them, or leave one out.",
         )
     terms(filters.query)
     return filters
@@ -144,7 +143,7 @@ def filters_of(scope: Scope, **given: Any) -> Filters:
 def expect_words(name: str, values: str | Sequence[str] | None, accepted: Sequence[str]) -> None:
     for value in [values] if isinstance(values, str) else values or ():
         if value not in accepted:
-            raise InvalidArgument(f"{name}: {quote(value)} is not of this corpus.", f"Accepted: {', '.join(accepted)}.")
+            raise InvalidArgument(f"{name}: {quote(value)} is not in this corpus.", f"Accepted: {', '.join(accepted)}.")
 
 
 def narrow(rows: RowQuerySet, filters: Filters, **wanted: Any) -> RowQuerySet:
@@ -156,27 +155,8 @@ def narrow(rows: RowQuerySet, filters: Filters, **wanted: Any) -> RowQuerySet:
     return rows.filter(**{name: value for name, value in wanted.items() if value})
 
 
-def linked_reports(scope: Scope, filters: Filters) -> RowQuerySet | None:
-    """Select the reports that the filters about reports leave; None if there are no such filters."""
-    if filters == Filters(query=filters.query, motifs=filters.motifs):
-        return None
-    return narrow(
-        scope.rows(Report),
-        Filters(),
-        phenomenon_type__in=filters.phenomenon_types,
-        source_type__in=filters.source_types,
-        stance=filters.stance,
-        evidence_grade=filters.evidence_grade,
-        date_observed__gte=filters.date_start,
-        date_observed__lte=filters.date_end,
-    )
-
-
 class Walk:
-    """A page of a list: its release, its filters as they were given, and cursors, which stay with the release of the first page.
-
-    A cursor belongs to one list with its filters. Lists pass on what they are asked beside their own arguments.
-    """
+    """A page of a list: its release, the filters as given, and cursors, which stay with that release and those filters."""
 
     def __init__(
         self,
@@ -206,7 +186,7 @@ class Walk:
         following = self.cursor(*last) if last else None
         found = {**self.scope.answered, "total": total, "returned": len(shown), "next_cursor": following}
         if not total and self._is_narrowed:
-            found["hint"] = "Nothing matched. Drop a filter or a word: all words must occur, and filters add up."
+            found["hint"] = "Nothing matched. Drop a filter or a word: all words must occur, and all filters must match."
         return found
 
     def cursor(self, *place: int) -> str:

@@ -7,11 +7,12 @@ from typing import Any, Final
 
 import orjson
 from django.core.exceptions import ValidationError
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 from django.db import Error, transaction
 from django.db.models import Count, F, Min
 from django.utils import timezone
 
+from config.command_base import WireCommand
 from config.database import faults
 from config.errors import Busy, InvalidArgument, WireError
 from config.url_secrets import mask_address
@@ -28,53 +29,51 @@ log = logging.getLogger(__name__)
 EX_TEMPFAIL: Final = 75  # sysexits.h: try again later
 NOTHING: Final = "Nothing was changed."
 MAX_REASONS: Final = 20  # that are listed of a publisher's pages that could not be read
-FIRST_PAGES: Final = 20  # of a site that was just added: a page a second, and somebody waits
-ASK: Final = """While the server runs, this answers:
+ASK: Final = """While the server runs, this answers (a server of the sample wire switches to this one within seconds):
 curl {} -H 'content-type: application/json' -H 'accept: application/json' \\
   -d '{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"list-recent","arguments":{{"limit":3}}}}}}'"""
 
 
-class Command(BaseCommand):
+class Command(WireCommand):
     help = (
-        "Publishers who agreed that agents search and read their articles here: add one with its feeds and sitemaps, index, list, "
+        "Manage publishers whose articles agents may search and read here: add one with its feeds and sitemaps, index, list, "
         "remove; fill those of the sample wire. Exit status: 0 done (single pages may have failed), 1 refused, or no source of a "
         "publisher answered, 75 another process is indexing."
     )
 
-    requires_system_checks: list[str] = []  # they import every surface, which doubles the time of a run that finds nothing new
     stealth_options = ("stop",)  # of `index`, for who calls it within a run of its own: whether to end after the batch at hand
 
     def add_arguments(self, parser: CommandParser) -> None:
         actions = parser.add_subparsers(dest="action", required=True, metavar="add|index|list|remove|sample")
-        about = "A publisher, with its consent; its server answers at once. From an address alone, the rest is found and indexed."
+        about = "Add a publisher, with its consent; its server answers at once. From an address alone, find and index the rest."
         add = actions.add_parser("add", help=about).add_argument
-        add("slug", metavar="URL|SLUG", help="Its site; or its place, /mcp/articles/SLUG, for ever, with NAME and so on.")
-        add("name", nargs="?", metavar="NAME", help="Else as its site says.")
-        add("--slug", dest="place", metavar="SLUG", help="Its place, where it is added from an address.")
+        add("slug", metavar="URL|SLUG", help="Its site; or its permanent SLUG, as in /mcp/articles/SLUG, with NAME and so on.")
+        add("name", nargs="?", metavar="NAME", help="Default: as its site says.")
+        add("--slug", dest="place", metavar="SLUG", help="Its slug, if it is added from an address.")
         add("--homepage", metavar="URL")
-        add("--domain", action="append", default=[], metavar="HOST", help="Of its own, subdomains included; again.")
-        add("--feed", action="append", default=[], metavar="URL", help="RSS, Atom or JSON Feed; again for more.")
-        add("--sitemap", action="append", default=[], metavar="URL", help="Sitemap or index of sitemaps; again.")
+        add("--domain", action="append", default=[], metavar="HOST", help="A host of its own, subdomains included; repeatable.")
+        add("--feed", action="append", default=[], metavar="URL", help="RSS, Atom or JSON Feed; repeatable.")
+        add("--sitemap", action="append", default=[], metavar="URL", help="Sitemap or index of sitemaps; repeatable.")
         note = "Who agreed to what, and where that is written down."
         add("--consent", "--consent-note", dest="consent_note", default="", metavar="NOTE", help=note)
         add("--i-am-the-publisher", action="store_true", help="In place of a note: the site is your own.")
-        add("--consented-on", type=_day, metavar="YYYY-MM-DD", help="Today unless told otherwise.")
-        add("--leave-out", action="append", default=[], metavar="/PATH", help="Beginning of paths to leave out; again.")
+        add("--consented-on", type=_day, metavar="YYYY-MM-DD", help="Default: today.")
+        add("--leave-out", action="append", default=[], metavar="/PATH", help="Path prefix to leave out; repeatable.")
         add("--excerpt", type=int, metavar="CHARACTERS", help="Give excerpts of that length instead of whole articles.")
-        add("--per-minute", type=int, metavar="N", help="Requests of one client in a minute, at most.")
+        add("--per-minute", type=int, metavar="N", help="Most requests a minute for one client.")
         add("--price", type=_json, default={}, metavar="JSON", help="What an article costs, as x402 payment requirements.")
         add("--licence", default="", metavar="TEXT", help="Its name or address, or the terms.")
-        add("--licence-kind", choices=LicenceKind.values, help="What --licence is; text unless told otherwise.")
+        add("--licence-kind", choices=LicenceKind.values, help="Kind of --licence; default: text.")
         add("--may-train", action="store_true", help="Models may be trained on the text.")
         add("--may-not-answer", action="store_true", help="Models may not use the text to answer a question.")
-        run = actions.add_parser("index", help="Ask sources and read waiting pages, of these publishers or of all.").add_argument
-        run("slugs", nargs="*", metavar="SLUG", help="Also before their sources are due again.")
-        run("--pages", type=_number, default=MAX_PAGES, metavar="N", help=f"Of each publisher at most ({MAX_PAGES:,}).")
-        run("--seconds", type=_number, metavar="N", help=f"In all at most; else {MAX_SECONDS:.0f} for each publisher.")
-        actions.add_parser("list", help="All of them, with how they fare.")
-        ending = "End a publisher's server; its articles are deleted, its row tells that it was here."
+        run = actions.add_parser("index", help="Fetch sources and read waiting pages, of these publishers or of all.").add_argument
+        run("slugs", nargs="*", metavar="SLUG", help="These only, even before their sources are due.")
+        run("--pages", type=_number, default=MAX_PAGES, metavar="N", help=f"Most pages of each publisher ({MAX_PAGES:,}).")
+        run("--seconds", type=_number, metavar="N", help=f"Most seconds in all; default: {MAX_SECONDS:.0f} for each publisher.")
+        actions.add_parser("list", help="List publishers and the health of their sources.")
+        ending = "Remove a publisher: its server ends, its articles are deleted, its record stays."
         actions.add_parser("remove", help=ending).add_argument("slug", metavar="SLUG")
-        actions.add_parser("sample", help="Fill the sample wire's publishers: the wire's own, and an almanac that is all fiction.")
+        actions.add_parser("sample", help="Fill the sample wire's publishers: the wire's own, and a fictional almanac.")
 
     def handle(self, **options: Any) -> None:
         with faults.explaining():
@@ -88,11 +87,11 @@ class Command(BaseCommand):
         if options["i_am_the_publisher"]:
             options["consent_note"] = options["consent_note"] or "The publisher runs this installation."
         if not options["consent_note"]:
-            raise CommandError(f"Who agreed? Say it with --consent-note NOTE, or --i-am-the-publisher. {NOTHING}")
+            raise CommandError(f"Who agreed? Give --consent-note NOTE, or --i-am-the-publisher. {NOTHING}")
         if is_found := options["slug"].startswith(("http://", "https://")):
             self._explore(options)
         elif missing := [name for name in ("name", "homepage", "domain") if not options[name]]:
-            raise CommandError(f"{' and '.join(missing)} must be named, unless the site's address stands first. {NOTHING}")
+            raise CommandError(f"{' and '.join(missing)} must be given, unless the site's address comes first. {NOTHING}")
         names = ("name", "homepage", "consent_note", "consented_on", "licence", "may_train", "per_minute", "price")
         excerpt = {} if options["excerpt"] is None else {"full_text": False, "excerpt_length": options["excerpt"]}
         publisher = Publisher(
@@ -108,8 +107,8 @@ class Command(BaseCommand):
         if not sources:
             raise CommandError(f"Name at least one --feed or --sitemap. {NOTHING}")
         if known := Publisher.objects.with_slug(publisher.slug).first():
-            what = "was removed, and its slug stays its own" if known.removed_at else "is there already"
-            raise CommandError(f"{known.name} ({known.slug}) {what}. {NOTHING} Take another slug, or change it in the desk.")
+            what = "was removed, and its slug stays reserved" if known.removed_at else "already exists"
+            raise CommandError(f"{known.name} ({known.slug}) {what}. {NOTHING} Use another slug, or change it at the desk.")
         try:
             publisher.full_clean()
         except ValidationError as error:
@@ -119,7 +118,7 @@ class Command(BaseCommand):
             try:
                 host = WebAddress.parse(url).authority
             except ValueError as error:
-                raise CommandError(f"{mask_address(url)} cannot be asked: {error}. {NOTHING}") from error
+                raise CommandError(f"{mask_address(url)} cannot be fetched: {error}. {NOTHING}") from error
             if not publisher.has_address(url):
                 raise CommandError(
                     f"{mask_address(url)} is not on {', '.join(publisher.domains)}, or is left out. {NOTHING} "
@@ -134,9 +133,9 @@ class Command(BaseCommand):
             self.stdout.write(f"{publisher.name} is served at /mcp/articles/{slug}. Index it: publishers index {slug}")
             return
         try:
-            self._index({"slugs": [slug], "pages": FIRST_PAGES, "seconds": None})
+            self._index({"slugs": [slug], "pages": 20, "seconds": None})  # a page a second, and somebody waits
         finally:
-            goes_on = f"`publishers index {slug}` and the server go on reading."
+            goes_on = f"`publishers index {slug}` and the server continue reading."
             self.stdout.write(f"{publisher.name} is served at {publisher.mcp}; {goes_on}")
         self.stdout.write(ASK.format(publisher.mcp))
 
@@ -185,11 +184,11 @@ class Command(BaseCommand):
                 raise
             except Exception:
                 log.exception("%s could not be indexed.", publisher.slug)
-                failures.append(f"{publisher.slug}: a fault of the wire's own; the log says why.")
+                failures.append(f"{publisher.slug}: an internal error; the log says why.")
                 continue
             self._print(report)
             if report.reached_nothing:
-                failures.append(f"Not one source of {publisher.slug} answered: {report.errors[0]}")
+                failures.append(f"No source of {publisher.slug} answered: {report.errors[0]}")
         if failures:
             raise CommandError(f"{' '.join(failures)} What was indexed stays; the next run tries again.")
         if busy and options["slugs"]:
@@ -211,7 +210,7 @@ class Command(BaseCommand):
         except InvalidArgument as error:
             raise CommandError(f"{error.message} {NOTHING} {error.hint}") from error
         if almanac.removed_at:
-            self.stdout.write(f"{almanac.name} was removed here, and stays so.")
+            self.stdout.write(f"{almanac.name} was removed here, and stays removed.")
         self._index({"slugs": [OWN] if almanac.removed_at else [OWN, sample.SLUG], "pages": MAX_PAGES, "seconds": None})
 
     def _list(self, _options: dict[str, Any]) -> None:
@@ -225,10 +224,10 @@ class Command(BaseCommand):
             when = f"indexed {publisher.indexed_at:%Y-%m-%d %H:%M} UTC" if publisher.indexed_at else "never indexed"
             self.stdout.write(f"{publisher.slug}: {publisher.name}, {counts}; {when}")
             for source in publisher.sources.all():
-                health = source.error or (f"named {source.found:,}" if source.worked_at else "never asked")
+                health = source.error or (f"named {source.found:,}" if source.worked_at else "never fetched")
                 self.stdout.write(f"  {source.kind} {source}: {health}")
                 if refusals := source.refusals:
-                    self.stdout.write(f"    not taken: {describe_refusals(refusals)}")
+                    self.stdout.write(f"    refused: {describe_refusals(refusals)}")
             unread = rows.exclude(error="").values("error").annotate(pages=Count("pk"), example=Min("url"))
             for reason in unread.order_by("-pages", "error")[:MAX_REASONS]:
                 self.stdout.write(f"  {reason['pages']:,} not read, such as {reason['example']}: {reason['error']}")
@@ -236,7 +235,7 @@ class Command(BaseCommand):
     def _remove(self, options: dict[str, Any]) -> None:
         (publisher,) = _find_publishers([options["slug"]])
         if publisher.slug == OWN:
-            raise CommandError(f"The wire's own content is no publisher's that could be removed. {NOTHING}")
+            raise CommandError(f"The wire's own content cannot be removed. {NOTHING}")
         IndexLease.objects.get_or_create(publisher=publisher)
         with job_lock.acquire(IndexLease.objects.filter(publisher=publisher), f"indexing of {publisher.slug}"):
             number = store.remove(publisher, timezone.now())

@@ -2,16 +2,17 @@
 
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
+from config.command_base import WireCommand
 from config.database import faults
 from config.errors import WireError
 from wire.corpora.factchecks import embedding
 
 
-class Command(BaseCommand):
+class Command(WireCommand):
     help = (
-        "Make the vectors by which fact-checks are found by meaning, of claims that have none of the model in use. After another "
+        "Make vectors, by which fact-checks are found by meaning, for claims that have none of the model in use. After another "
         "model was chosen, searches go on with the old vectors until all are made. Resumable; run by every ingest for a while."
     )
 
@@ -26,6 +27,6 @@ class Command(BaseCommand):
             try:
                 made = embedding.fill(options["seconds"])
             except WireError as error:
-                raise CommandError(f"{error.message} What was made stays; run it again to go on.") from error
+                raise CommandError(f"{error.message} What was made stays; run it again to continue.") from error
             left = embedding.list_missing(model.name).count()
         self.stdout.write(f"Vectors of {made:,} claims made by {model.name}; {left:,} left.")

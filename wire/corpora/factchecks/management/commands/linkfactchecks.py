@@ -2,23 +2,24 @@
 
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandParser
+from django.core.management.base import CommandParser
 
+from config.command_base import WireCommand
 from config.database import faults
 from config.errors import WireError
 from wire.corpora.factchecks import embedding, story_links
 from wire.corpora.factchecks.models import FactcheckState
 
 
-class Command(BaseCommand):
+class Command(WireCommand):
     help = (
         "Find which stories of the last days are about claims that were checked; run by every ingest. What editors pinned or cut "
         "stays. With --seconds, the vectors that claims lack are made first, for so long."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--days", type=int, default=story_links.DAYS, metavar="N", help=f"Of publication ({story_links.DAYS}).")
-        parser.add_argument("--seconds", type=float, metavar="N", help="For vectors, at most.")
+        parser.add_argument("--days", type=int, default=story_links.DAYS, metavar="N", help=f"Days back ({story_links.DAYS}).")
+        parser.add_argument("--seconds", type=float, metavar="N", help="Most seconds for vectors.")
 
     def handle(self, **options: Any) -> None:
         with faults.explaining():

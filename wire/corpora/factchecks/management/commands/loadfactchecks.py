@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
+from config.command_base import WireCommand
 from config.database import faults
 from config.errors import WireError
 from wire.corpora.factchecks import api_keys, embedding, file_formats, load_jobs, site_reviews
@@ -18,7 +19,7 @@ from wire.corpora.factchecks.models import LoadJob
 from wire.corpora.factchecks.site_reviews import SiteReport
 
 
-class Command(BaseCommand):
+class Command(WireCommand):
     help = (
         "Load claims: dumps of Faktenforum (JSON), schema.org ClaimReview (JSON-LD, the Data Commons feed, web pages), answers of "
         "Google's Fact Check Tools API, tables (CSV, TSV), feeds of reviews, directories and .gz of these; or the reviews of a "
@@ -28,9 +29,9 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("paths", nargs="+", metavar="PATH|URL|DOMAIN")
         parser.add_argument(
-            "--language", choices=CODES, default="", help="Of claims that do not name one; else it is told from their words."
+            "--language", choices=CODES, default="", help="For claims that do not name one; default: detected from their words."
         )
-        pages = f"Of a site, to read at most ({site_reviews.MAX_PAGES:,}); the next run goes on behind them."
+        pages = f"Most pages of a site to read ({site_reviews.MAX_PAGES:,}); the next run continues after them."
         parser.add_argument("--pages", type=int, default=site_reviews.MAX_PAGES, metavar="N", help=pages)
         parser.add_argument("--most-bytes", type=int, help=argparse.SUPPRESS)  # of what a packed file holds; uploads are bounded
         parser.add_argument("--no-vectors", action="store_true", help="Leave vectors to `embedfactchecks` or the next ingest.")
@@ -65,10 +66,11 @@ class Command(BaseCommand):
         self.stdout.write(f"{loaded:.1f} s, {done / max(loaded, 0.001):,.0f} claims/s, peak memory {peak} MB.")
         if done and not api_keys.rule_for("api").is_required:
             site = settings.WIRE_SITE_URL
-            self.stdout.write(f"Agents search them at {settings.WIRE_MCP_URL}/factchecks; try, with the server running:")
+            self.stdout.write(f"Agents search them at {settings.WIRE_MCP_URL}/factchecks; try this while the server runs")
+            self.stdout.write("(a server of the sample wire switches to this one within seconds):")
             self.stdout.write(f"  curl --get '{site}/api/factchecks/search.json' --data-urlencode 'query=A CLAIM IN WORDS'")
         if failures:
-            raise CommandError(f"{' '.join(failures)} What was loaded stays; run it again to go on.")
+            raise CommandError(f"{' '.join(failures)} What was loaded stays; run it again to continue.")
 
     def _collect(self, address: str, most_pages: int) -> Path:
         def show(report: SiteReport) -> None:
@@ -80,7 +82,7 @@ class Command(BaseCommand):
         if report.read or report.left:
             self.stdout.write(f"{address}: {report.read:,} pages read, {report.with_reviews:,} with reviews, {report.left:,} left.")
         if report.read and not report.with_reviews:
-            self.stdout.write("None of them carries a ClaimReview, as JSON-LD, microdata or RDFa: https://schema.org/ClaimReview.")
+            self.stdout.write("None of them has a ClaimReview, as JSON-LD, microdata or RDFa: https://schema.org/ClaimReview.")
         if report.left:
             self.stdout.write("Run the same command again to read those that are left.")
         return report.file
@@ -88,7 +90,7 @@ class Command(BaseCommand):
     def _load(self, file: Path, language: str, most_bytes: int | None) -> LoadJob:
         job = load_jobs.job_for(file, language)
         if job.processed:
-            self.stdout.write(f"{file.name}: goes on behind entry {job.processed:,}.")
+            self.stdout.write(f"{file.name}: continues after entry {job.processed:,}.")
         load_jobs.load(job, file, lambda job: self._show(f"{file.name}: {job.processed:,}"), most_bytes=most_bytes)
         for message in job.messages:
             self.stderr.write(f"{file.name}: {message}")
@@ -105,7 +107,7 @@ class Command(BaseCommand):
             return
         many, started = embedding.list_missing(model.name).count(), time.monotonic()
         if many > embedding.BATCH:
-            self.stdout.write(f"Vectors of {many:,} claims are made now. Searches go by words until then.")
+            self.stdout.write(f"Vectors of {many:,} claims are being made. Until then, searches use words alone.")
 
         def show(made: int) -> None:
             left = (time.monotonic() - started) / made * (many - made)

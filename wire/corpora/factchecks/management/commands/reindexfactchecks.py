@@ -2,15 +2,14 @@
 
 from typing import Any
 
-from django.core.management.base import BaseCommand
-
+from config.command_base import WireCommand
 from config.database import faults
 from wire.corpora.factchecks import store
 
 
-class Command(BaseCommand):
+class Command(WireCommand):
     help = (
-        "Make the index by which fact-checks are found anew: after FACTCHECKS_STATUSES was changed. Searches find less until it is "
+        "Rebuild the search index of fact-checks, after FACTCHECKS_STATUSES was changed. Searches find less until it is "
         "done; run it again if it is killed."
     )
 

@@ -6,57 +6,57 @@ from pathlib import Path
 from typing import Any, Final
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
+from config.command_base import WireCommand
 from config.database.faults import explaining
 from config.errors import WireError
 from wire.corpora.timeline import corpus_directory, dump, load, omitted_names, store, verify, wire_sync
 from wire.corpora.timeline.corpus_config import KINDS
 from wire.corpora.timeline.corpus_directory import RefusedCorpus
-from wire.corpora.timeline.models import Corpus, CorpusRelease
+from wire.corpora.timeline.models import Corpus
+from wire.corpora.timeline.queries.scope import scope_of
 from wire.corpora.timeline.validation import key_of
 
 EX_TEMPFAIL: Final = 75  # sysexits.h: try again later
 NOTHING: Final = "Nothing was changed."
 
 
-class Command(BaseCommand):
+class Command(WireCommand):
     help = (
-        "Timeline corpora: begin a directory, check it, load it as a release, dump a release, verify releases, compare two, bring "
-        "the wire's own up to date. Exit status: 0 done, 1 refused or not as it was signed, 75 the desk has changes that are not "
-        "released."
+        "Timeline corpora: begin a directory, check it, load it as a release, dump a release, verify releases, compare two, update "
+        "the wire's own. Exit status: 0 done, 1 refused or not as it was signed, 75 the desk has unreleased changes."
     )
-    requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: CommandParser) -> None:
         actions = parser.add_subparsers(dest="action", required=True, metavar="new|check|load|dump|verify|compare|sync|list|name")
-        new = actions.add_parser("new", help="Write a small corpus that keeps every rule, to be filled; nothing is stored.")
+        new = actions.add_parser("new", help="Write a small valid corpus to fill in; nothing is stored.")
         new.add_argument("directory", type=Path, metavar="DIR")
-        new.add_argument("--kind", choices=sorted(KINDS), default="news", help="Whose words it begins with.")
-        check = actions.add_parser("check", help="Every rule that a directory breaks, by file and line; nothing is stored.")
+        new.add_argument("--kind", choices=sorted(KINDS), default="news", help="Vocabulary to start with.")
+        check = actions.add_parser("check", help="List every rule that a directory breaks, by file and line; nothing is stored.")
         check.add_argument("directory", type=Path, metavar="DIR")
-        load = actions.add_parser("load", help="A directory as the corpus's next release, whole or not at all.")
+        load = actions.add_parser("load", help="Load a directory as the corpus's next release, whole or not at all.")
         load.add_argument("directory", type=Path, metavar="DIR")
         load.add_argument("--note", default="", metavar="TEXT", help="What this release is; public.")
-        load.add_argument("--discard", action="store_true", help="Give up changes of the desk that are not released.")
+        load.add_argument("--discard", action="store_true", help="Discard unreleased changes of the desk.")
         for one in (check, load):
-            one.add_argument("--slug", default="", metavar="SLUG", help="Of a directory without corpus.json; else its name.")
-        dump = actions.add_parser("dump", help="A release as a directory that loads again, byte for byte.")
+            one.add_argument("--slug", default="", metavar="SLUG", help="Of a directory without corpus.json; default: its name.")
+        dump = actions.add_parser("dump", help="Write a release to a directory that loads again, byte for byte.")
         dump.add_argument("slug", metavar="SLUG")
         dump.add_argument("directory", type=Path, metavar="DIR")
-        dump.add_argument("--as-of", type=int, metavar="N", help="Another release than the newest.")
+        dump.add_argument("--as-of", type=int, metavar="N", help="Number of a release; default: the newest.")
         verify = actions.add_parser("verify", help="Recompute every release: rows, hashes, chain, signatures, statistics.")
-        verify.add_argument("slugs", nargs="*", metavar="SLUG", help="All without one.")
+        verify.add_argument("slugs", nargs="*", metavar="SLUG", help="Default: all.")
         verify.add_argument("--from-files", type=Path, metavar="DIR", help="A dumped directory instead of the database.")
         verify.add_argument("--key", metavar="BASE64", help="The public key to trust, with --from-files.")
-        compare = actions.add_parser("compare", help="What differs between two releases, row by row.")
+        compare = actions.add_parser("compare", help="Show what differs between two releases, row by row.")
         compare.add_argument("slug", metavar="SLUG")
         compare.add_argument("old", type=int, metavar="N")
         compare.add_argument("new", metavar="M|DIR|draft", help="Another release, a directory, or what the next would be.")
-        sync = actions.add_parser("sync", help="The wire's own corpus, from what is published by now.")
-        sync.add_argument("--sample", action="store_true", help="And the small invented corpus that ships with the wire.")
-        actions.add_parser("list", help="All corpora.")
-        actions.add_parser("name", help="Reads a name that is to be left out; writes what corpus.json says of it.")
+        sync = actions.add_parser("sync", help="Update the wire's own corpus from what is published.")
+        sync.add_argument("--sample", action="store_true", help="Also load the small invented corpus that ships with the wire.")
+        actions.add_parser("list", help="List all corpora.")
+        actions.add_parser("name", help="Read a name that is to be left out; print its entry for corpus.json.")
 
     def handle(self, **options: Any) -> None:
         needs_no_database = options["action"] in {"new", "check"} or options.get("from_files")
@@ -77,10 +77,9 @@ class Command(BaseCommand):
         directory = options["directory"]
         try:
             corpus = load.write_example(directory, options["kind"])
-        except FileExistsError as error:
-            raise CommandError(f"{directory} has files already. Nothing was written; name another directory.") from error
         except OSError as error:
-            raise CommandError(f"{directory} cannot be written: {error.strerror}.") from error
+            why = "has files already" if isinstance(error, FileExistsError) else f"cannot be written: {error.strerror}"
+            raise CommandError(f"{directory} {why}. Nothing was written; name another directory.") from error
         self.stdout.write(f"{corpus.slug} is in {directory}. Fill it, then: manage.py timeline check {directory}")
 
     def _check(self, options: dict[str, Any]) -> None:
@@ -101,10 +100,9 @@ class Command(BaseCommand):
         self.stdout.write(f"{slug} release {loaded.release.number}: {counts}. SHA-256 {loaded.release.sha256}")
 
     def _dump(self, options: dict[str, Any]) -> None:
-        corpus = _corpus(options["slug"])
-        release = _release(corpus, options["as_of"])
-        paths = dump.dump(corpus, release, options["directory"])
-        self.stdout.write(f"{corpus.slug} release {release.number}: {len(paths)} files in {options['directory']}.")
+        scope = scope_of(options["slug"], options["as_of"])
+        paths = dump.dump(scope.corpus, scope.release, options["directory"])
+        self.stdout.write(f"{scope.corpus.slug} release {scope.number}: {len(paths)} files in {options['directory']}.")
 
     def _verify(self, options: dict[str, Any]) -> None:
         if directory := options["from_files"]:
@@ -112,7 +110,7 @@ class Command(BaseCommand):
             results = [(f"{directory} is as it was released.", faults)]
         else:
             results = []
-            for corpus in [_corpus(slug) for slug in options["slugs"]] or Corpus.objects.all():
+            for corpus in [scope_of(slug).corpus for slug in options["slugs"]] or Corpus.objects.all():
                 faults = [f"{corpus.slug}: {fault}" for fault in verify.list_corpus_faults(corpus)]
                 results.append((f"{corpus.slug}: {corpus.releases.count()} releases are as they were signed.", faults))
         for sound, faults in results:
@@ -124,10 +122,11 @@ class Command(BaseCommand):
             raise CommandError(f"{number} {'fault' if number == 1 else 'faults'}.")
 
     def _compare(self, options: dict[str, Any]) -> None:
-        corpus, new = _corpus(options["slug"]), options["new"]
-        old = store.read_rows(corpus, _release(corpus, options["old"]).number)
+        scope, new = scope_of(options["slug"], options["old"]), options["new"]
+        corpus = scope.corpus
+        old = store.read_rows(corpus, scope.number)
         if new == "draft" or new.isdigit():
-            rows = store.read_rows(corpus, _release(corpus, int(new)).number if new.isdigit() else None)
+            rows = store.read_rows(corpus, scope_of(corpus.slug, int(new)).number if new.isdigit() else None)
         else:
             written = load.check(Path(new), corpus.slug)[0].rows
             rows = {table: {key_of(table, row): row for row in some} for table, some in written.items()}
@@ -143,7 +142,7 @@ class Command(BaseCommand):
         loaded = wire_sync.synchronise()
         if loaded is None:
             raise CommandError(
-                "The desk has changes of the wire's corpus that are not released; it stays as it is until they are.",
+                "The desk has unreleased changes to the wire's corpus; it stays as it is until they are released.",
                 returncode=EX_TEMPFAIL,
             )
         self._print_result(loaded)
@@ -158,17 +157,3 @@ class Command(BaseCommand):
         except (ValueError, EOFError) as error:
             raise CommandError(str(error) or "Write the name on standard input.") from error
         self.stdout.write(found.model_dump_json())
-
-
-def _corpus(slug: str) -> Corpus:
-    corpus = Corpus.objects.filter(slug=slug).first()
-    if corpus is None:
-        raise CommandError(f"There is no corpus {slug!r}. See them with timeline list.")
-    return corpus
-
-
-def _release(corpus: Corpus, number: int | None) -> CorpusRelease:
-    release = corpus.releases.filter(number=corpus.release if number is None else number).first()
-    if release is None:
-        raise CommandError(f"{corpus.slug} has no release {number}; its newest is {corpus.release}.")
-    return release
