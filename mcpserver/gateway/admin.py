@@ -15,26 +15,11 @@ from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget, UnfoldAdminS
 from mcpserver.gateway import auth, request_log, runtime
 from mcpserver.gateway.models import Agent, CallCount, Heartbeat, Override, RequestLog, UpstreamState
 from mcpserver.gateway.resource_policy import Policy, PolicyError, load
-from wire.admin.base import (
-    FreshAdmin,
-    FreshForm,
-    KeyedAdmin,
-    ModelAdmin,
-    ModelForm,
-    ReadOnly,
-    action,
-    column,
-    count,
-    lines,
-    marks,
-    never,
-    remember,
-    text_field,
-)
+from wire.admin import base
 
 
 def _read_policy() -> Policy:
-    """Return the policy; the one that ships while the operator's cannot be used, which "Read the policy again" explains."""
+    """Return the policy; the one that ships while the operator's cannot be used, which "Reload the policy" explains."""
     try:
         return load(settings.WIRE_GATEWAY_POLICY)
     except PolicyError:
@@ -59,7 +44,7 @@ def list_grants(policy: Policy) -> Iterator[tuple[str, str]]:
 ATTRIBUTE: Final = "attribute_"  # begins the names of these fields
 
 
-class AgentForm(FreshForm[Agent]):
+class AgentForm(base.FreshForm[Agent]):
     grants = forms.MultipleChoiceField(
         label="May read",
         required=False,
@@ -70,7 +55,7 @@ class AgentForm(FreshForm[Agent]):
     class Meta:
         model = Agent
         fields = ("name", "grants", "share")
-        help_texts: ClassVar = {"share": "1 to 100: per cent of each upstream's limit that this agent may use up alone."}
+        help_texts: ClassVar = {"share": "1 to 100: the percentage of each upstream's limit that this agent alone may use."}
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -87,37 +72,36 @@ class AgentForm(FreshForm[Agent]):
         data = super().clean()
         given = {name.removeprefix(ATTRIBUTE): text for name, text in data.items() if name.startswith(ATTRIBUTE)}
         for name in (name for name, text in given.items() if not text.isprintable()):
-            self.add_error(ATTRIBUTE + name, "Use characters that can be seen.")
+            self.add_error(ATTRIBUTE + name, "Use visible characters.")
         self.instance.attributes = {name: text for name, text in given.items() if text}
         return data
 
 
 def list_attributes(agent: Agent | None, policy: Policy) -> list[str]:
-    """Return the names of attributes that addresses of the policy's chains have, and of those that the agent has."""
     return list(dict.fromkeys((*policy.list_attributes(), *(agent.attributes if agent else ()))))
 
 
 @admin.register(Agent)
-class AgentAdmin(KeyedAdmin[Agent], FreshAdmin[Agent]):
+class AgentAdmin(base.KeyedAdmin[Agent], base.FreshAdmin[Agent]):
     """A key is shown once, when it is made. Running servers notice a change within five seconds."""
 
     form = AgentForm
     list_display = ("name", "its_grants", "share", "created_at", "status")
     actions = ("rotate", "revoke")
     change_form_template = "admin/agent.html"
-    has_delete_permission = never
-    empty = "No agent has a key yet, so everybody reads news:// alone. Add an agent to open more to it."
-    its_grants = column("May read", lambda agent: ", ".join(["news://", *agent.grants]))
-    its_attributes = column("Attributes", lambda agent: lines("{}: {}", agent.attributes.items()) or "none")
-    status = column("Status", lambda agent: marks("revoked") if agent.revoked_at else "")
+    has_delete_permission = base.never
+    empty = "No agent has a key yet, so only news:// can be read. Add an agent to open more resources."
+    its_grants = base.column("May read", lambda agent: ", ".join(["news://", *agent.grants]))
+    its_attributes = base.column("Attributes", lambda agent: base.lines("{}: {}", agent.attributes.items()) or "none")
+    status = base.column("Status", lambda agent: base.marks("revoked") if agent.revoked_at else "")
 
     def get_form(self, request: HttpRequest, obj: Agent | None = None, change: bool = False, **kwargs: Any) -> Any:
         if obj and not self.has_change_permission(request, obj):
             return super().get_form(request, obj, change, **kwargs)
         labels = {ATTRIBUTE + name: name for name in list_attributes(obj, _read_policy())}
-        why = "Fills {{agent.{0}}} in the addresses of fallback resources; empty, those are left out."
+        why = "Fills {{agent.{0}}} in the addresses of fallback resources; if empty, those are left out."
         fields = {
-            field: text_field(label=name, required=False, max_length=200, help_text=why.format(name))
+            field: base.text_field(label=name, required=False, max_length=200, help_text=why.format(name))
             for field, name in labels.items()
         }
         kwargs["form"], kwargs["fields"] = type("AgentForm", (AgentForm,), fields), ("name", "grants", "share")
@@ -151,7 +135,7 @@ class AgentAdmin(KeyedAdmin[Agent], FreshAdmin[Agent]):
         agent = self.get_changeable(request, pk)
         if request.method == "POST":
             return self._rotate(request, [agent])
-        points = ("The key that it has now opens nothing from then on.", "The new key is shown once, on the next page.")
+        points = ("Its current key stops working.", "The new key is shown once, on the next page.")
         return self.confirm(request, agent, f"New key for {agent.name}", points, "Make a new key")
 
     def revoke_one(self, request: HttpRequest, pk: int) -> HttpResponse:
@@ -159,10 +143,10 @@ class AgentAdmin(KeyedAdmin[Agent], FreshAdmin[Agent]):
         if request.method == "POST":
             self.revoke(request, Agent.objects.filter(pk=pk))
             return HttpResponseRedirect(reverse("admin:gateway_agent_change", args=[pk]))
-        points = ("Its key opens nothing from then on; it still reads news://, as everybody does.", "A new key undoes it.")
+        points = ("Its key stops working; it can still read news://, as everybody can.", "A new key restores access.")
         return self.confirm(request, agent, f"Revoke the key of {agent.name}", points, "Revoke its key")
 
-    @admin.action(description="Make a new key; the one before opens nothing any more", permissions=["change"])
+    @admin.action(description="Make a new key; the old one stops working", permissions=["change"])
     def rotate(self, request: HttpRequest, queryset: QuerySet[Agent]) -> HttpResponse:
         return self._rotate(request, list(queryset))
 
@@ -170,17 +154,19 @@ class AgentAdmin(KeyedAdmin[Agent], FreshAdmin[Agent]):
     def revoke(self, request: HttpRequest, queryset: QuerySet[Agent]) -> None:
         chosen = list(queryset.filter(revoked_at=None))
         auth.revoke(queryset)
-        remember(request, chosen, "Revoked.")
-        self.message_user(request, f"Revoked: {count(len(chosen), 'key', 'keys')}. Running servers notice within five seconds.")
+        base.remember(request, chosen, "Revoked.")
+        self.message_user(
+            request, f"Revoked: {base.count(len(chosen), 'key', 'keys')}. Running servers notice within five seconds."
+        )
 
     def _rotate(self, request: HttpRequest, agents: Sequence[Agent]) -> HttpResponse:
         with transaction.atomic():
             keys = [(agent.name, auth.issue_key(agent)) for agent in agents]
-            remember(request, agents, "A new key was made.")
+            base.remember(request, agents, "A new key was made.")
         return self.show_keys(request, keys)
 
 
-class OverrideForm(ModelForm[Override]):
+class OverrideForm(base.ModelForm[Override]):
     resource = forms.ChoiceField(widget=UnfoldAdminSelectWidget)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -193,7 +179,7 @@ class OverrideForm(ModelForm[Override]):
         resource, number, value = (data.get(name) for name in ("resource", "number", "value"))
         policy = _read_policy()
         if resource and resource not in policy.resources:
-            raise forms.ValidationError(f"The policy has no resource {resource} any more. Delete this override.")
+            raise forms.ValidationError(f"The policy no longer has a resource {resource}. Delete this override.")
         if resource and number and value is not None:
             try:
                 policy.overridden({resource: {number: value}})
@@ -203,30 +189,32 @@ class OverrideForm(ModelForm[Override]):
 
 
 @admin.register(Override)
-class OverrideAdmin(ModelAdmin[Override]):
+class OverrideAdmin(base.ModelAdmin[Override]):
     form = OverrideForm
     list_display = ("resource", "number", "value", "policy_value", "note")
-    empty = "Every number is the policy's. Add an override to change one without touching the file."
-    policy_value = column("In the policy", lambda row: getattr(_read_policy().resources.get(row.resource), row.number, "no such"))
+    empty = "All numbers are the policy's. Add an override to change one without editing the file."
+    policy_value = base.column(
+        "In the policy", lambda row: getattr(_read_policy().resources.get(row.resource), row.number, "no such")
+    )
 
 
 @admin.register(UpstreamState)
-class UpstreamAdmin(ReadOnly):
+class UpstreamAdmin(base.ReadOnly):
     list_display = ("name", "circuit", "failures", "opened_until", "answered_at", "failed_at", "error", "detail")
     actions_list = ("reload_policy",)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[UpstreamState]:
         return super().get_queryset(request).exclude(name=request_log.POLICY_ROW)
 
-    @action(description="Read the policy again", icon="refresh", permissions=["reload"])
+    @base.action(description="Reload the policy", icon="refresh", permissions=["reload"])
     def reload_policy(self, request: HttpRequest) -> HttpResponseRedirect:
         try:
             runtime.policy()
         except PolicyError as error:
-            self.message_user(request, f"The policy cannot be used, so the one before stays: {error}", messages.ERROR)
+            self.message_user(request, f"The policy cannot be used, so the previous one stays in force: {error}", messages.ERROR)
         else:
             request_log.announce_policy()
-            self.message_user(request, "Running servers read the policy and its secrets again within five seconds of use.")
+            self.message_user(request, "Running servers reload the policy and its secrets within five seconds of use.")
         return HttpResponseRedirect(reverse("admin:gateway_upstreamstate_changelist"))
 
     def has_reload_permission(self, request: HttpRequest) -> bool:
@@ -234,7 +222,7 @@ class UpstreamAdmin(ReadOnly):
 
 
 @admin.register(RequestLog)
-class RequestAdmin(ReadOnly):
+class RequestAdmin(base.ReadOnly):
     list_display = ("timestamp", "agent_id", "asked", "outcome", "error_code", "duration_ms", "result_count")
     list_filter = ("outcome", "resource", "agent_id", "error_code")
     search_fields = ("request_id", "asked")
@@ -242,13 +230,13 @@ class RequestAdmin(ReadOnly):
 
 
 @admin.register(CallCount)
-class CallAdmin(ReadOnly):
+class CallAdmin(base.ReadOnly):
     list_display = ("hour", "agent_id", "resource", "outcome", "calls", "upstream_calls", "cost_units")
     list_filter = ("outcome", "resource", "agent_id")
     date_hierarchy = "hour"
 
 
 @admin.register(Heartbeat)
-class HeartbeatAdmin(ReadOnly):
+class HeartbeatAdmin(base.ReadOnly):
     list_display = ("received_at", "agent_id", "heartbeat_id", "verdict", "status_required", "reason")
     list_filter = ("verdict", "agent_id")

@@ -18,8 +18,7 @@ from django.db import models, transaction
 
 from mcpserver.gateway.models import Bucket, Heartbeat
 
-OFFLINE_AFTER: Final = dt.timedelta(hours=24)
-RESEND_WINDOW: Final = dt.timedelta(hours=24)  # in which the network may send the newest one again
+DAY: Final = dt.timedelta(hours=24)  # of silence is offline; in which the network may send the newest one again
 SIGNATURE_VERSION: Final = 2
 SIGNED_FIELDS: Final = ("heartbeat_id", "timestamp", "agent_status_required", "next_heartbeat_due", "instructions")
 SKEW: Final = dt.timedelta(minutes=10)  # by so much two clocks may differ
@@ -39,14 +38,13 @@ def signed_bytes(agent_id: str, beat: Mapping[str, Any]) -> bytes:
 
 
 def _find_fault(agent_id: str, beat: Mapping[str, Any], public_key: str) -> str:
-    """Return why this heartbeat is not genuine; "" if it is."""
     if beat.get("agent_id") not in (None, agent_id):
         return "it is for another agent"
     instructions = beat["instructions"]
     try:
         wrong = sum(checksum(instruction) != instruction["checksum"].lower() for instruction in instructions)
     except rfc8785.CanonicalizationError:
-        return "an instruction holds what is no JSON"
+        return "an instruction contains something that is not JSON"
     if wrong:
         return f"the checksum of {wrong} of {len(instructions)} instructions does not fit"
     if not public_key:
@@ -85,7 +83,7 @@ def record(
     verdict = Verdict.SIGNED if public_key else Verdict.INTACT
     answer = {**beat, "agent_id": agent_id, "verified": str(verdict.value)}
     if not reason and genuine.filter(heartbeat_id=beat["heartbeat_id"]).exists():
-        is_recent = last is not None and abs(now - last.received_at) <= RESEND_WINDOW
+        is_recent = last is not None and abs(now - last.received_at) <= DAY
         if last is not None and is_recent and orjson.loads(bytes(last.data) or b"null") == answer:
             return answer, ""
         reason = "it was received before"
@@ -127,7 +125,7 @@ def state(agent_id: str, now: dt.datetime) -> dict[str, Any]:
     last = genuine.filter(timestamp__lte=now + SKEW).first() or genuine.first()
     if last is None:
         return {"agent_id": agent_id, "state": "unknown", "mode": "active", "received_at": None, "heartbeat": None}
-    is_silent = abs(now - last.received_at) > OFFLINE_AFTER  # more than that ahead: a clock was wrong, and nobody knows
+    is_silent = abs(now - last.received_at) > DAY  # more than that ahead: a clock was wrong, and nobody knows
     return {
         "agent_id": agent_id,
         "state": "offline" if is_silent else "online",
@@ -136,8 +134,3 @@ def state(agent_id: str, now: dt.datetime) -> dict[str, Any]:
         "received_at": last.received_at.astimezone(dt.UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         "heartbeat": last.body,
     }
-
-
-def list_states(now: dt.datetime) -> list[dict[str, Any]]:
-    agent_ids = Heartbeat.objects.order_by("agent_id").values_list("agent_id", flat=True).distinct()
-    return [state(agent_id, now) for agent_id in agent_ids]

@@ -24,7 +24,7 @@ REFUSALS: Final = {
     403: "`forbidden`: the key was not granted this resource.",
     404: "`not_found`: there is no such resource, or no such request of this caller's.",
     422: "`invalid_argument`: a parameter of the resource is missing or out of its bounds; the message names it.",
-    502: "The resource must not be answered with nothing, and nobody answered: the body has `provenance`.",
+    502: "The resource must not be answered with nothing, and no upstream answered: the body has `provenance`.",
     503: "With `strict=true`: nobody answered and nothing is stored; the body has `provenance`.",
 }
 
@@ -65,10 +65,10 @@ async def explain(
     return _render(await queries.explain(request_id, await _find_caller(request)))
 
 
-@router.get("/status.json", **_describe(queries.StatusOut, 401), summary="How upstreams and heartbeats stand (with a key)")
+@router.get("/status.json", **_describe(queries.StatusOut, 401), summary="State of upstreams and heartbeats (with a key)")
 async def status(request: HttpRequest) -> HttpResponse:
     if (await _find_caller(request)).is_anonymous:
-        raise Unauthorized("The status of upstreams is told to agents only.", "Send a key as `Authorization: Bearer …`.")
+        raise Unauthorized("Only agents may read the status of upstreams.", "Send a key as `Authorization: Bearer …`.")
     return _render(await queries.status())
 
 

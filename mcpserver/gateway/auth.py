@@ -14,7 +14,6 @@ from mcpserver.gateway.models import Agent
 
 PREFIX: Final = "gwa"
 CACHE_SECONDS: Final = 5.0  # for so long a key that was just revoked may still open something
-MAX_CACHED: Final = 1_000  # keys
 PUBLIC: Final = ("news://",)
 ASK: Final = "An operator makes one with `manage.py gateway agent NAME --grant twitter://`."
 
@@ -66,7 +65,7 @@ def find_caller(token: str | None) -> Caller:
     agent = Agent.objects.filter(token_sha256=token_sha256, revoked_at=None).first() if token else None
     if agent is None:
         raise Unauthorized("This key is unknown or was revoked.", f"Send a valid key, or none to read news://. {ASK}")
-    if len(_cache) >= MAX_CACHED:
+    if len(_cache) >= 1_000:  # keys
         _cache.clear()
     _cache[token_sha256] = time.monotonic(), to_caller(agent)
     return to_caller(agent)
@@ -91,7 +90,6 @@ def make(name: str, grants: list[str], share: int = 100, attributes: Mapping[str
 
 
 def issue_key(agent: Agent) -> str:
-    """Save an agent with a new key, in whose place no other works, and return that."""
     token = new_token(PREFIX)
     agent.token_sha256, agent.revoked_at = token_hash(token), None
     agent.save()

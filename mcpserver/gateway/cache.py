@@ -20,7 +20,6 @@ from mcpserver.gateway.process_context import Batcher, ProcessContext
 
 MEMORY: Final = 32_000_000  # bytes of bodies in one process
 OVERHEAD: Final = 1_000
-TOUCH_EVERY: Final = 60.0  # seconds between two notes that an entry is in use
 
 log = logging.getLogger(__name__)
 
@@ -42,13 +41,12 @@ class EntryCache:
         self._entries.move_to_end(key)
         entry.follow_clock(self._context)
         now = self._context.now()
-        if abs(now - entry.touched_at) > TOUCH_EVERY:
+        if abs(now - entry.touched_at) > 60.0:  # seconds between two notes that an entry is in use
             entry.touched_at = now
             self._touched.add(key)
         return entry
 
     async def load(self, key: str) -> Entry | None:
-        """Return an entry from the table, and keep it in memory unless that has a newer one."""
         try:
             entry = await self._reads.ask(key)
         except Exception:

@@ -68,7 +68,6 @@ class CircuitBreaker:
         return self.failures == self._policy.opens_at
 
     def note_success(self) -> bool:
-        """Close the circuit. Return whether it was open."""
         was_open = self.failures >= self._policy.opens_at
         self.reset()
         return was_open

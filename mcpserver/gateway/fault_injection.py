@@ -32,7 +32,7 @@ async def inject_faults(policy: Policy, name: str) -> AsyncIterator[tuple[str, G
     resource = policy.resources[name]
     if resource.answers == "heartbeat":
         raise InvalidArgument(
-            "A heartbeat is recorded whatever it is, so it is not tried.", "Fetch one: manage.py gateway heartbeat AGENT_ID."
+            "A heartbeat is always recorded, so it cannot be tried.", "Fetch one: manage.py gateway heartbeat AGENT_ID."
         )
     resource = replace(resource, ttl=0.0, ttl_of={}, min_interval=0.0)
     policy = replace(policy, resources={**policy.resources, name: resource})

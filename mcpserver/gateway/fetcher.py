@@ -97,7 +97,7 @@ class Fetcher:
                 await asyncio.wait_for(fetch.changed.wait(), left)
         attempts += fetch.attempts
         if fetch.entry is None and not fetch.is_over and fetch.next_at is None:
-            detail = "No answer within the time of this question; it goes on behind."
+            detail = "No answer within the time of this question; fetching continues in the background."
             attempts.append(self.skip(request.uri, resource.upstream, client_interface.TIMEOUT, detail))
         return fetch
 
@@ -111,7 +111,6 @@ class Fetcher:
         self._start(Fetch(request, asyncio.get_running_loop().time(), is_refresh=True), 1)
 
     def find_worst_breaker(self, upstream: str) -> CircuitBreaker:
-        """Return the circuit of an upstream's resources that had the most failures."""
         of = (breaker for name, breaker in self.breakers.items() if self.policy.resources[name].upstream == upstream)
         return max(of, key=lambda breaker: breaker.failures, default=CircuitBreaker(self.policy.circuit, self.context))
 
@@ -187,7 +186,7 @@ class Fetcher:
                 wait, fetch.remaining = await self.quota.acquire(limits)
             except Exception as error:
                 log.exception("Limits cannot be counted.")
-                detail = "Limits cannot be counted at the moment, so nobody is asked."
+                detail = "Limits cannot be counted at the moment, so no upstream is asked."
                 raise UpstreamError(client_interface.INTERNAL, detail) from error
             if not wait:
                 return
@@ -237,7 +236,7 @@ class Fetcher:
             # Stored before it is answered: an entry that was given is there after a crash.
             if resource.answers == "transactions":
                 self.cache.add(await self._build_history(request, entry))
-            if payload_schemas.is_settled(resource.answers, data):
+            if resource.answers != "transactions" or all(row["status"] != "pending" for row in data["transactions"]):
                 self.cache.add(entry)
             await self.cache.save()
         return entry
@@ -267,9 +266,9 @@ class Fetcher:
         try:
             _set_data(entry, resource.answers, answer.data)
         except (rfc8785.CanonicalizationError, RecursionError) as error:
-            raise UpstreamError(client_interface.INVALID, "The answer holds what is no JSON.") from error
+            raise UpstreamError(client_interface.INVALID, "The answer contains something that is not JSON.") from error
         if entry.size > MAX_DATA:
-            raise UpstreamError(client_interface.INVALID, f"The answer has {entry.size:,} bytes; at most {MAX_DATA:,} are taken.")
+            raise UpstreamError(client_interface.INVALID, f"The answer has {entry.size:,} bytes; the limit is {MAX_DATA:,}.")
         return entry
 
     async def _build_history(self, request: GatewayRequest, entry: Entry) -> Entry:
@@ -284,7 +283,6 @@ class Fetcher:
 
 
 def derive(entry: Entry, key: str, kind: str, data: Any) -> Entry:
-    """Return an entry with other data, made of those of this one."""
     other = copy(entry)
     other.key = key
     _set_data(other, kind, data)

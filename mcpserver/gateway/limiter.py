@@ -21,7 +21,6 @@ from mcpserver.gateway.request import GatewayRequest
 from mcpserver.gateway.resource_policy import Policy
 
 MICRO: Final = 1_000_000
-MAX_LOG: Final = 100_000  # entries of one bucket; no limit is larger
 
 
 class Limit(NamedTuple):
@@ -69,7 +68,6 @@ def peek(limits: Sequence[Limit], now: float, steady: float) -> Admission:
 
 
 def forget(*, resource: str = "", agent: str = "") -> list[str]:
-    """Delete the buckets of a resource, of an agent, or of both; all without either. Return their names."""
     names = [
         name
         for name in Bucket.objects.order_by("name").values_list("name", flat=True)
@@ -110,7 +108,7 @@ def _append(log: "array[int]", limit: Limit, now: float) -> None:
     """Add this moment, and forget what no window holds any more; the newest stays, for the spacing."""
     at = int(now * MICRO)
     begin = at - math.ceil(max(limit.period, limit.spacing) * MICRO)
-    del log[: max(bisect_right(log, begin), len(log) - MAX_LOG)]
+    del log[: max(bisect_right(log, begin), len(log) - 100_000)]  # entries of one bucket; no limit is larger
     log.append(max(at, log[-1]) if log else at)
 
 

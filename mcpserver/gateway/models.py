@@ -23,7 +23,7 @@ def _is_plain(value: Any) -> bool:
 
 def _check_grants(value: Any) -> None:
     if not isinstance(value, list) or not all(_is_plain(one) and "://" in one and one.endswith("/") for one in value):
-        raise ValidationError('A list of beginnings of addresses, each ending in a slash: ["twitter://", "market://crypto/"].')
+        raise ValidationError('A list of address prefixes, each ending in a slash: ["twitter://", "market://crypto/"].')
 
 
 def _check_attributes(value: Any) -> None:
@@ -37,21 +37,21 @@ class Agent(models.Model):
     name = models.CharField(max_length=40, unique=True, validators=[_NAME], help_text="In logs and charts. Never changes.")
     token_sha256 = models.CharField(max_length=64, unique=True, editable=False)
     grants = models.JSONField(
-        default=list, validators=[_check_grants], help_text='Beginnings of addresses it may read: ["twitter://", "market://"].'
+        default=list, validators=[_check_grants], help_text='Prefixes of addresses that it may read: ["twitter://", "market://"].'
     )
     share = models.PositiveSmallIntegerField(
         default=100,
         validators=[MinValueValidator(1), MaxValueValidator(100)],
-        help_text="Per cent of each upstream's limit that this agent may use up alone.",
+        help_text="Percentage of each upstream's limit that this agent alone may use.",
     )
     attributes = models.JSONField(
         default=dict,
         blank=True,
         validators=[_check_attributes],
-        help_text='What questions of its own need: {"twitter_id": "12345"}.',
+        help_text='Values for its own requests: {"twitter_id": "12345"}.',
     )
     created_at = models.DateTimeField(auto_now_add=True)
-    revoked_at = models.DateTimeField(null=True, blank=True, help_text="From then on its key opens nothing.")
+    revoked_at = models.DateTimeField(null=True, blank=True, help_text="Its key stopped working then.")
 
     class Meta:
         ordering = ["name"]
@@ -125,7 +125,6 @@ class Entry(models.Model):
             self.gone_after += step
 
     def has_unknown_age(self, now: float) -> bool:
-        """Return whether a clock that was ahead dated it."""
         return self.fetched_at > now + AHEAD
 
     def is_fresh(self, now: float, marker: str) -> bool:

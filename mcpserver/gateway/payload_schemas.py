@@ -1,7 +1,4 @@
-"""The shape of each kind of answer, and its check: fields of an upstream that are not in the contract are left out.
-
-Pure but for pydantic.
-"""
+"""The shape of each kind of answer, and its check: fields of an upstream that are not in the contract are left out."""
 
 import datetime as dt
 from collections.abc import Iterable, Mapping
@@ -223,17 +220,21 @@ KINDS: Final[Mapping[str, TypeAdapter[Any]]] = {
     "contents": TypeAdapter(Contents),
     "listing": TypeAdapter(Listing),
 }
-_LISTS: Final[Mapping[str, str]] = {
+LISTS: Final[Mapping[str, str]] = {
     **{"vectors": "results", "transactions": "transactions", "heartbeat": "instructions"},
     **{"contents": "contents", "listing": "resources"},
 }
-_SINGLE: Final = ("json", "text", "blob")  # a value of any form, which may be a list
+EMPTY: Final[Mapping[str, Any]] = {
+    **{kind: {LISTS[kind]: []} if kind in LISTS else [] for kind in KINDS},
+    **dict.fromkeys(("json", "text", "blob")),
+    "listing": {"resources": [], "templates": []},
+}
 
 
 def validate(resource: Resource, params: Mapping[str, Any], data: Any) -> Any:
     """Return the data as the contract has them, as JSON values. Raises: UpstreamError, naming the first fault."""
     if not is_storable(data):
-        raise UpstreamError(INVALID, "The answer holds NUL or half a pair of UTF-16, which no text may hold.")
+        raise UpstreamError(INVALID, "The answer contains NUL or half a UTF-16 pair, which is not allowed.")
     try:
         found = KINDS[resource.answers].validate_python(data)
     except pydantic.ValidationError as error:
@@ -245,7 +246,7 @@ def validate(resource: Resource, params: Mapping[str, Any], data: Any) -> Any:
         raise UpstreamError(INVALID, f"The answer does not fit its schema: {where}: {str(fault.validator)[:40]} does not hold.")
     fitting = KINDS[resource.answers].dump_python(found, mode="json", by_alias=True, exclude_none=resource.answers == "contents")
     if resource.name == "news_region_trends" and any(trend["geographic_origin"] != params["region"] for trend in fitting):
-        raise UpstreamError(INVALID, "The answer is of something else than was asked.")
+        raise UpstreamError(INVALID, "The answer is about something other than what was asked.")
     return fitting
 
 
@@ -259,30 +260,9 @@ def is_storable(data: Any) -> bool:
     return all(map(is_storable, data)) if kind is list else True
 
 
-def build_empty(kind: str) -> Any:
-    if kind in _SINGLE:
-        return None
-    return {name: [] for name in ("resources", "templates")} if kind == "listing" else {_LISTS[kind]: []} if kind in _LISTS else []
-
-
 def list_items(kind: str, data: Any) -> list[Any]:
-    found = data[_LISTS[kind]] if kind in _LISTS else data
+    found = data[LISTS[kind]] if kind in LISTS else data
     return found if isinstance(found, list) else [found]
-
-
-def replace_items(kind: str, data: Any, items: list[Any]) -> Any:
-    return {**data, _LISTS[kind]: items} if kind in _LISTS else items
-
-
-def is_settled(kind: str, data: Any) -> bool:
-    """Return whether an answer may be given again as it is; a pending transaction may change any moment."""
-    return kind != "transactions" or all(row["status"] != "pending" for row in data["transactions"])
-
-
-def pick_wallet(data: Any, wallet: str) -> Any:
-    """Return the transactions from or to a wallet; all for ""."""
-    rows = data["transactions"]
-    return {"transactions": [row for row in rows if not wallet or wallet in (row["from"].lower(), row["to"].lower())]}
 
 
 def convert(data: Any, kind: str, wanted: str) -> Any:

@@ -6,21 +6,18 @@ The descriptions of the schemas are part of the OpenAPI document.
 import datetime as dt
 import re
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any
 
 from ninja import Field, Schema
 
 from config.errors import InvalidArgument, NotFound
 from mcpserver.gateway import agent_heartbeats, auth, limiter, runtime
 from mcpserver.gateway.auth import Caller
-from mcpserver.gateway.models import Entry, RequestLog, UpstreamState
+from mcpserver.gateway.models import Entry, Heartbeat, RequestLog, UpstreamState
 from mcpserver.gateway.request import GatewayRequest, build_request, parse_request
 from mcpserver.gateway.resolver import WAIT, Resolver
 from mcpserver.gateway.resource_policy import Resource
 from mcpserver.gateway.response import AttemptOut, GatewayResponse, format_moment
-
-VECTOR_SEARCH: Final = "weaviate_vector_search"
-_REQUEST_ID: Final = re.compile(r"[0-9a-f]{1,32}")
 
 
 class ParameterOut(Schema):
@@ -123,7 +120,7 @@ async def read(uri: str, caller: Caller, wait: float = WAIT) -> GatewayResponse:
 
 async def vector_search(given: Mapping[str, Any], caller: Caller, wait: float = WAIT) -> GatewayResponse:
     resolver = await runtime.get_resolver()
-    request = build_request(resolver.policy.resources[VECTOR_SEARCH], given, caller)
+    request = build_request(resolver.policy.resources["weaviate_vector_search"], given, caller)
     return await resolver.ask(request, wait)
 
 
@@ -141,8 +138,8 @@ async def explain(request_id: str, caller: Caller) -> ExplainOut:
     """Return the log of a request of this caller. Raises: NotFound."""
     resolver = await runtime.get_resolver()
     # A database may take no text that cannot be an id, such as one with NUL.
-    if not _REQUEST_ID.fullmatch(request_id):
-        raise NotFound("This is no id of a request.", "provenance.request_id of an answer names it: small letters a-f and digits.")
+    if not re.fullmatch("[0-9a-f]{1,32}", request_id):
+        raise NotFound("This is not a request's id.", "provenance.request_id of an answer names it: small letters a-f and digits.")
     if resolver.logger.is_waiting:
         await resolver.logger.flush()
     rows = RequestLog.objects.filter(request_id=request_id, agent_id=caller.name).values(*ExplainOut.model_fields)
@@ -206,5 +203,6 @@ def _read_status(resolver: Resolver) -> StatusOut:
 
 
 def _list_heartbeats(resolver: Resolver) -> list[HeartbeatOut]:
-    states = agent_heartbeats.list_states(dt.datetime.fromtimestamp(resolver.context.now(), dt.UTC))
-    return [HeartbeatOut.model_validate(state) for state in states]
+    now = dt.datetime.fromtimestamp(resolver.context.now(), dt.UTC)
+    agent_ids = Heartbeat.objects.order_by("agent_id").values_list("agent_id", flat=True).distinct()
+    return [HeartbeatOut.model_validate(agent_heartbeats.state(agent_id, now)) for agent_id in agent_ids]

@@ -47,7 +47,6 @@ class GatewayRequest:
 
     @cached_property
     def upstream_params(self) -> Mapping[str, Any]:
-        """The parameters for the upstream: as much as there may be of what is cut to size here."""
         known = self.resource.params
         return {name: known[name].max if known[name].local else value for name, value in self.params.items()}
 
@@ -78,7 +77,6 @@ class GatewayRequest:
 
     @property
     def max_items(self) -> int | None:
-        """The most items of the answer, where that is applied here."""
         local = (name for name, parameter in self.resource.params.items() if parameter.local and name in self.params)
         return next((int(self.params[name]) for name in local), None)
 
@@ -117,7 +115,7 @@ def build_request(resource: Resource, given: Mapping[str, Any], caller: Caller, 
         if parameter.also and parameter.also in given:
             other = _parse_value(parameter, given[parameter.also], internal)
             if raw is not None and _parse_value(parameter, raw, internal) != other:
-                raise InvalidArgument(f"{name} and {parameter.also} differ.", f"They mean the same: give {name} alone.")
+                raise InvalidArgument(f"{name} and {parameter.also} differ.", f"They mean the same: give only {name}.")
             raw = other
         if raw not in (None, ""):
             params[name] = _parse_value(parameter, raw, internal)

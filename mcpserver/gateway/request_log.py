@@ -28,7 +28,6 @@ from mcpserver.gateway.response import CACHED, GatewayResponse
 from mcpserver.upstreams.client_interface import UpstreamError
 
 FLUSH: Final = 0.5  # seconds between two writes
-SWEEP: Final = 600.0  # seconds between two sweeps
 MAX_WAITING: Final = 50_000  # rows of the log that wait while the database is away; beyond, only counts go on
 COLUMNS: Final = tuple(column.name for column in RequestLog._meta.concrete_fields if not column.primary_key)
 POLICY_ROW: Final = ""  # in the table of upstreams: every process reads the policy's files again when its `resets` rises
@@ -143,7 +142,7 @@ class RequestLogger:
                 log.exception("Nobody could look for entries and lines of the log that are too old; it is done later.")
 
     def _is_sweep_due(self) -> bool:
-        return abs(self._context.steady() - self._swept_at) > SWEEP
+        return abs(self._context.steady() - self._swept_at) > 600.0  # seconds between two sweeps
 
     def _tidy(self, touched: Sequence[str]) -> None:
         now = self._context.now()

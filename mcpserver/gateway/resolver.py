@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import orjson
 
@@ -141,8 +141,9 @@ class Resolver:
         if kind == "transactions":  # those that were seen in answers to any question answer each
             entry = await self.cache.find(request.history_key)
             if entry is not None:
-                wallet = str(request.params.get("wallet_address") or "").lower()
-                entry = derive(entry, request.key, kind, payload_schemas.pick_wallet(entry.data, wallet))
+                wallet, rows = str(request.params.get("wallet_address") or "").lower(), entry.data["transactions"]
+                found = [row for row in rows if not wallet or wallet in (row["from"].lower(), row["to"].lower())]
+                entry = derive(entry, request.key, kind, {"transactions": found})
         else:
             entry = await self.cache.find(request.key)
         if entry is not None and entry.is_usable(self.context.now()):
@@ -220,7 +221,7 @@ class Resolver:
         )
         if entry is None:
             response.is_error = resource.exhausted == "error"
-            response.data_json = b"null" if response.is_error else orjson.dumps(payload_schemas.build_empty(resource.answers))
+            response.data_json = b"null" if response.is_error else orjson.dumps(payload_schemas.EMPTY[resource.answers])
         else:
             response.answered = request.uri if entry.key == request.key else entry.uri
             response.upstream, response.untrusted = entry.upstream, entry.untrusted
@@ -230,7 +231,9 @@ class Resolver:
                 data_json, sha256, count = before.data_json, before.sha256 or "", before.count
             elif most is not None and most < count:
                 kind = self.policy.resources[entry.resource].answers
-                data = payload_schemas.replace_items(kind, entry.data, payload_schemas.list_items(kind, entry.data)[:most])
+                data: Any = payload_schemas.list_items(kind, entry.data)[:most]
+                if kind in payload_schemas.LISTS:
+                    data = {**entry.data, payload_schemas.LISTS[kind]: data}
                 data_json, sha256, count = orjson.dumps(data), digest(data), most
             response.data_json, response.sha256, response.count = data_json, sha256, count
         response.note = " ".join(filter(None, (response.explain(resource.title), entry.note if entry else "")))

@@ -41,7 +41,7 @@ _SENTENCES: Final = {
     "unexpected_keyword_argument": "this key is unknown; mcpserver/gateway/policy.toml shows every key",
     "missing": "this key is missing",
     **{"int_from_float": _WHOLE, "int_parsing": _WHOLE, "int_type": _WHOLE},
-    "greater_than": "a time longer than nothing is needed",
+    "greater_than": "a time longer than 0 is needed",
 }
 
 
@@ -58,7 +58,7 @@ def _check_pattern(pattern: str) -> str:
     try:
         re.compile(pattern)
     except re.error as error:
-        raise ValueError(f"this is no regular expression: {error}") from error
+        raise ValueError(f"this is not a regular expression: {error}") from error
     return pattern
 
 
@@ -136,7 +136,7 @@ class Resource:
         try:
             Draft202012Validator.check_schema(schema)
         except SchemaError as error:
-            raise ValueError(f"this is no JSON Schema: {error.message}") from error
+            raise ValueError(f"this is not a JSON Schema: {error.message}") from error
         return schema
 
     @property
@@ -145,7 +145,6 @@ class Resource:
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:
-        """The form of its address without parameters, with a group for each hole."""
         unescaped = re.sub(r"\\([{}+])", r"\1", re.escape(self.uri))
         return re.compile(_HOLE.sub(lambda hole: "(.+)" if hole[1] else "([^/?#]+)", unescaped), re.S)
 
@@ -191,7 +190,7 @@ class Policy:
                 raise ValueError(f"resources.{resource.name}.upstream: there is no upstream {resource.upstream!r}")
             for uri in resource.chain:
                 if uri == resource.uri or _find_member(self, uri) is None:
-                    raise ValueError(f"resources.{resource.name}.chain: {uri!r} is no other resource of this policy")
+                    raise ValueError(f"resources.{resource.name}.chain: {uri!r} is not another resource of this policy")
         for upstream in self.upstreams.values():
             for name, adapter in upstream.adapters.items():
                 if name not in self.resources:
@@ -229,7 +228,6 @@ class Policy:
         return list(dict.fromkeys(name for uri in chains for name in ATTRIBUTE.findall(uri)))
 
     def find_resource(self, path: str) -> tuple[Resource, Sequence[str]] | None:
-        """Return the resource of an address without parameters, and the texts that fill its holes."""
         for resource in self.resources.values():
             if match := resource.pattern.fullmatch(path):
                 return resource, match.groups()
@@ -276,7 +274,7 @@ def _read(file: Path) -> dict[str, Any]:
     except OSError as error:
         raise PolicyError(f"{file} cannot be read: {error.strerror}.") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise PolicyError(f"{file} is no TOML: {error}.") from error
+        raise PolicyError(f"{file} is not TOML: {error}.") from error
 
 
 def _merge(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:

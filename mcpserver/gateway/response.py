@@ -164,7 +164,7 @@ class GatewayResponse:
             return f"{self.asked} did not answer{why}. The data are of {self.answered} instead, which is another question."
         if self.outcome == STALE:
             age = self.now - (self.fetched_at or 0)
-            old = f"{_format_age(age)} old" if age >= 0 else "of unknown age, since a clock was wrong"
+            old = f"{_format_age(age)} old" if age >= 0 else "of unknown age, because a clock was wrong"
             return f"{self.asked} did not answer{why}. The data are {old}, fetched {format_moment(self.fetched_at)}."
         if self.outcome == EXHAUSTED:
             empty = f"An empty answer says nothing about {title.lower()}."

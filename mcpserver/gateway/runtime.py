@@ -105,19 +105,16 @@ async def get_resolver() -> Resolver:
 
 
 async def _retire(before: Resolver) -> None:
-    """Close a resolver when the requests that it answers are over."""
     await asyncio.sleep(LONGEST_WAIT)
     await before.close()
 
 
 def reload(*_signal: Any) -> None:
-    """Have the next request read the policy and its secrets again."""
     global _is_outdated
     _is_outdated = True
 
 
 def start() -> None:
-    """Read the policy again on SIGHUP, in the process that serves."""
     with suppress(ValueError):  # not the main thread
         if signal.getsignal(signal.SIGHUP) is signal.SIG_DFL:
             signal.signal(signal.SIGHUP, reload)
@@ -136,7 +133,3 @@ def replace(other: Resolver | None) -> None:
 async def close() -> None:
     if _resolver is not None:
         await _resolver.close()
-
-
-def in_writer(work: Callable[[], Any]) -> Any:
-    return _writer.submit(work).result()

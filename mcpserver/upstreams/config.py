@@ -25,7 +25,7 @@ def parse_duration(text: str) -> float:
         return FOREVER
     match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)(ms|s|m|h|d)", text)
     if match is None:
-        raise ValueError(f"{text!r} is no time such as 36s, 5m, 24h or forever")
+        raise ValueError(f"{text!r} is not a time such as 36s, 5m, 24h or forever")
     return float(match[1]) * _UNITS[match[2]]
 
 
@@ -41,7 +41,6 @@ def matches(pattern: str, sentence: str) -> AfterValidator:
 
 
 def name_tables(tables: Any) -> Any:
-    """Put the key of each table into the table, as its `name`."""
     if not isinstance(tables, dict):
         return tables
     return {key: {**table, "name": key} if isinstance(table, dict) else table for key, table in tables.items()}
@@ -73,11 +72,10 @@ class Adapter:
         for name, place in fields.items():
             conversion = "" if place.startswith("=") else place.partition("|")[2].strip()
             if conversion and conversion not in CONVERSIONS:
-                raise ValueError(f"{name}: {conversion!r} is no conversion; there are {', '.join(CONVERSIONS)}")
+                raise ValueError(f"{name}: {conversion!r} is not a conversion; use one of {', '.join(CONVERSIONS)}")
         return fields
 
     def list_holes(self) -> list[str]:
-        """Return the names in braces in its address and arguments."""
         texts = (text for text in (self.resource, *self.arguments.values()) if isinstance(text, str))
         return [hole for text in texts for hole in _HOLE.findall(text)]
 

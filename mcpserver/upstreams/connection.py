@@ -107,9 +107,9 @@ class Connection:
             if is_last or not is_stale:
                 raise fault from error
         except ValueError as error:
-            raise UpstreamError(INVALID, f"{name} answers what MCP has not.") from error
+            raise UpstreamError(INVALID, f"{name} sends an answer that MCP does not have.") from error
         except RuntimeError as error:  # such as a tool whose structured content contradicts its own schema
-            raise UpstreamError(INVALID, f"{name} answers against its own schema.") from error
+            raise UpstreamError(INVALID, f"{name} sends an answer that breaks its own schema.") from error
         return await self._run(work, is_last=True)
 
     def _leave_address(self) -> None:
@@ -155,7 +155,6 @@ class Connection:
         return await asyncio.shield(self._ready)
 
     async def _own(self, ready: "asyncio.Future[ClientSession]", stop: asyncio.Event) -> None:
-        """Open the client, and hold it until it is dropped."""
         upstream = self._upstream
         try:
             async with contextlib.AsyncExitStack() as stack:

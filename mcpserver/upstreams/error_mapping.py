@@ -23,11 +23,11 @@ def from_rpc(upstream: str, error: MCPError | None) -> UpstreamError:
     """Return the failure of a request; None: its connection broke off."""
     found = error.error if error is not None else _CLOSED
     if found == _CLOSED:
-        return UpstreamError(UNREACHABLE, f"{upstream} broke the connection off.")
+        return UpstreamError(UNREACHABLE, f"{upstream} closed the connection.")
     if fault := _from_data(upstream, found.data, found.message):
         return fault
     if found.code in _REFUSALS:
-        return UpstreamError(REFUSED, f"{upstream} does not take the question (error {found.code}).", words=_clean(found.message))
+        return UpstreamError(REFUSED, f"{upstream} rejects the question (error {found.code}).", words=_clean(found.message))
     detail = f"{upstream} failed (error {found.code})."
     return UpstreamError(SERVER_ERROR, detail, words=_clean(found.message), is_of_call=True)
 
@@ -36,7 +36,7 @@ def from_tool(upstream: str, words: str, meta: Mapping[str, Any] | None, *, are_
     if fault := _from_data(upstream, meta, words):
         return fault
     if not are_arguments_valid:
-        detail = f"{upstream} does not take the question: it does not fit the tool's schema."
+        detail = f"{upstream} rejects the question: it does not fit the tool's schema."
         return UpstreamError(REFUSED, detail, words=_clean(words))
     return UpstreamError(SERVER_ERROR, f"{upstream} failed: its tool reports an error.", words=_clean(words), is_of_call=True)
 

@@ -2,7 +2,6 @@
 
 import asyncio
 import base64
-import email.utils
 import json
 import ssl
 import time
@@ -22,6 +21,7 @@ from config.env import Networks
 from mcpserver.upstreams.client_interface import INVALID, UNAUTHORIZED, UNREACHABLE, UpstreamError
 from mcpserver.upstreams.config import OAuth, read_secrets
 from mcpserver.upstreams.error_mapping import from_status
+from sources.fetch.client import read_retry_after
 from sources.fetch.results import NotFetched, Policy
 from sources.fetch.transport import Dialler, system_resolver
 
@@ -113,7 +113,7 @@ class GuardedTransport(httpx2.AsyncHTTPTransport):
         if response.status_code in (400, 404) and "mcp-session-id" in request.headers:
             note(UpstreamError(UNREACHABLE, f"{self._name} does not know the session.", is_of_call=True))
         if response.headers.get("content-encoding", "identity") != "identity":  # it could grow beyond any bound
-            note(UpstreamError(INVALID, f"{self._name} sends a compressed answer, which nobody asked for."))
+            note(UpstreamError(INVALID, f"{self._name} sends a compressed answer, which was not asked for."))
             await response.aclose()
             raise httpx2.ReadError("compressed")
         assert isinstance(response.stream, httpx2.AsyncByteStream)  # noqa: S101
@@ -145,19 +145,14 @@ class _BoundedStream(httpx2.AsyncByteStream):
 
 @asynccontextmanager
 async def open_streams(address: str, transport: GuardedTransport, headers: Mapping[str, str]) -> AsyncIterator[Any]:
-    """Yield the streams of the SDK's client over HTTP."""
     client = httpx2.AsyncClient(transport=transport, headers={**headers, **PLAIN}, timeout=TIMEOUT, trust_env=False)
     async with client, streamable_http_client(address, http_client=client) as streams:
         yield streams
 
 
 def _read_retry_after(headers: Mapping[str, str]) -> float | None:
-    """Return Retry-After, in seconds or as a date (RFC 9110, 10.2.3); else a reset as X's API has it, seconds since 1970."""
-    value = headers.get("retry-after", "")
-    if value.isdigit():
-        return float(value)
-    try:
-        return max(0.0, email.utils.parsedate_to_datetime(value).timestamp() - time.time())
-    except (ValueError, TypeError):
-        reset = headers.get("x-rate-limit-reset", "")
-        return max(0.0, float(reset) - time.time()) if reset.isdigit() else None
+    """Return Retry-After; else a reset as X's API has it, seconds since 1970."""
+    if (wait := read_retry_after(headers.get("retry-after", ""))) is not None:
+        return wait.total_seconds()
+    reset = headers.get("x-rate-limit-reset", "")
+    return max(0.0, float(reset) - time.time()) if reset.isdigit() else None

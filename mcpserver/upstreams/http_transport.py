@@ -103,7 +103,7 @@ async def _read_message(response: httpx2.Response, number: int) -> dict[str, Any
     else:
         raise MCPError(INVALID_REQUEST, "The answer is neither JSON nor a stream of events.")
     if message is None:
-        raise MCPError(PARSE_ERROR, "The answer is no JSON-RPC response to the request.")
+        raise MCPError(PARSE_ERROR, "The answer is not a JSON-RPC response to the request.")
     return message
 
 
@@ -121,7 +121,6 @@ async def _read_refusal(response: httpx2.Response, kind: str, number: int) -> di
 
 
 async def _read_stream(response: httpx2.Response, number: int) -> dict[str, Any] | None:
-    """Return the answer in a stream of events, without the notifications before it."""
     try:
         async for event in httpx2.EventSource(response, max_event_size=MAX_BODY):
             if event.event == "message" and (message := _parse_message(event.data.encode(), number)) is not None:

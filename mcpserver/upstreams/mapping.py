@@ -17,7 +17,6 @@ from wire.text.plain_text import addresses_model, strip_invisible
 
 MAX_ANSWER: Final = 1_000_000  # bytes
 MAX_DEPTH: Final = 50  # levels of lists and objects
-MAX_SCANNED: Final = 200_000  # characters in which instructions are looked for
 LATEST: Final = 100_000_000_000  # a larger number is milliseconds since 1970, as seconds it would be the year 5138
 _HOLE: Final = re.compile(r"\{([A-Za-z_.]+)\}")
 
@@ -103,7 +102,7 @@ def _convert(conversion: str, value: Any) -> Any:
             case _:
                 return _to_time(value)
     except (ValueError, TypeError, OverflowError) as error:
-        raise UpstreamError(INVALID, f"The answer holds a value that is no {conversion}.") from error
+        raise UpstreamError(INVALID, f"The answer contains a value that cannot be read as {conversion}.") from error
 
 
 def _to_time(value: Any) -> str:
@@ -125,7 +124,7 @@ def parse_json(text: str) -> Any:
     try:
         return json.loads(text, object_pairs_hook=_build_object, parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:
-        raise UpstreamError(INVALID, "The answer is no JSON.") from error
+        raise UpstreamError(INVALID, "The answer is not JSON.") from error
 
 
 def _build_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -136,14 +135,14 @@ def _build_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _refuse_constant(name: str) -> Any:
-    raise UpstreamError(INVALID, f"The answer holds {name}, which is no JSON.")
+    raise UpstreamError(INVALID, f"The answer holds {name}, which is not JSON.")
 
 
 def clean_json(value: Any, *, is_exact: bool = False) -> tuple[Any, bool]:
     """Return the value without invisible characters, and whether a text addresses the model. Raises: UpstreamError."""
     texts: list[str] = []
     found = _clean(value, texts, is_exact, 0)
-    return found, addresses_model("\n".join(texts)[:MAX_SCANNED])
+    return found, addresses_model("\n".join(texts)[:200_000])  # characters in which instructions are looked for
 
 
 def _clean(value: Any, texts: list[str], is_exact: bool, level: int) -> Any:
@@ -158,7 +157,7 @@ def _clean(value: Any, texts: list[str], is_exact: bool, level: int) -> Any:
     if kind is dict:
         return {_clean(name, texts, is_exact, level + 1): _clean(item, texts, is_exact, level + 1) for name, item in value.items()}
     if kind is float and not math.isfinite(value):
-        raise UpstreamError(INVALID, "The answer holds a number that is none.")
+        raise UpstreamError(INVALID, "The answer contains a number that is not valid.")
     if kind not in (int, float, bool, type(None)):
-        raise UpstreamError(INVALID, "The answer holds what is no JSON.")
+        raise UpstreamError(INVALID, "The answer contains something that is not JSON.")
     return value

@@ -92,8 +92,8 @@ class ChildProcess:
                 try:
                     message = types.jsonrpc_message_adapter.validate_json(line, by_name=False)
                 except ValueError:
-                    self.fault = "it wrote what is no JSON-RPC message"
-                    log.warning("%s wrote what is no message: %s", self.name, plain_line(line[:200].decode(errors="replace"), 200))
+                    self.fault = "it wrote something that is not a JSON-RPC message"
+                    log.warning("%s wrote no JSON-RPC: %s", self.name, plain_line(line[:200].decode(errors="replace"), 200))
                     return
                 try:
                     await to_session.send(SessionMessage(message))

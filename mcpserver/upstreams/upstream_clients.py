@@ -58,7 +58,6 @@ class Upstreams:
         return await self.connection(call.upstream).ask(call)
 
     async def list_differences(self, upstream: str, addresses: Sequence[str]) -> list[str]:
-        """Return a sentence for all that the policy asks of an upstream, these addresses among it, and that it does not list."""
         return await list_differences(self.connection(upstream), self._upstreams[upstream].adapters, addresses)
 
     def connection(self, upstream: str) -> Connection:

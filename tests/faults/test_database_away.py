@@ -60,7 +60,7 @@ def is_refused(wire: Wire) -> None:
                 assert "The wire’s database is not available" in answer.text
         result = wire.call("search_wire", era, query=f"x{number}")
         assert result["isError"] is True
-        assert "its database does not answer. Ask again in 5 seconds." in result["content"][0]["text"]
+        assert "its database does not answer. Try again in 5 seconds." in result["content"][0]["text"]
         for method, params in (
             ("resources/read", {"uri": f"wire://archive/2025-01-{number % 28 + 1:02}"}),
             ("prompts/get", {"name": "compare-coverage", "arguments": {"event": f"x{number}"}}),

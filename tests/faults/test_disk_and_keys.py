@@ -119,7 +119,7 @@ class TestFullDisk:
         done = limited(tmp_path / "small", 500_000, "loadwire", archive)  # the journal reaches it first
         assert done.returncode == 1
         assert "CommandError: The disk " in done.stderr
-        assert "run this again: it goes on from there." in done.stderr
+        assert "run this again: it continues from there." in done.stderr
         assert "Traceback" not in done.stderr
 
 
@@ -165,7 +165,7 @@ class TestDamage:
         client.raise_request_exception = False
         answer = client.get("/api/today.json")
         assert (answer.status_code, answer.json()["error"]) == (500, "damaged")
-        assert "Other days are as they were" in answer.json()["hint"]
+        assert "Other days are not affected" in answer.json()["hint"]
         assert client.get("/").status_code == 500
         assert f"Snapshot {last.sequence} ({last}) is damaged" in caplog.text
         assert "Run manage.py verifywire, then restore a backup." in caplog.text

@@ -171,4 +171,4 @@ def test_doctor_says_how_it_is(directory: Path, to_replica: Line, urls: dict[str
     finally:
         to_replica.up()
     not_one = manage(directory, "doctor", **{**urls, "DATABASE_REPLICA_URL": urls["DATABASE_URL"]}).stdout
-    assert "warn replica: It is no replica" in not_one
+    assert "warn replica: It is not a replica" in not_one

@@ -35,9 +35,9 @@ def main() -> int:
         sys.stdout.writelines(f"  {'holds' if one.ok else 'FAILS'}  {one.must}: {one.measured}\n" for one in held)
         sys.stdout.flush()
         if options.write:
-            rows = [("holds" if one.ok else "**FAILS**", one.must, one.measured.replace("|", "\\|")) for one in held]
+            rows = [(one.must if one.ok else f"**FAILS**: {one.must}", one.measured.replace("|", "\\|")) for one in held]
             scale = "" if options.minutes_scale == 1 else f" --minutes-scale {options.minutes_scale:g}"
-            table = report.table(("", "must hold", "measured"), rows)
+            table = report.table(("must hold", "measured"), rows)
             report.write(name, f"python -m tests.faults.soak {name}{scale}", table, PAGE, show=False)
     return int(broken)
 

@@ -3,6 +3,7 @@
 import asyncio
 import itertools
 import random
+import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager, suppress
@@ -30,9 +31,11 @@ class Lost(Exception):
 class Connection:
     """One client's way to the wire, opened when it is needed; what was seen on it came from one worker."""
 
-    def __init__(self, port: int) -> None:
+    def __init__(self, host: str, port: int, **how: Any) -> None:
+        """`how`: what else `asyncio.open_connection` takes."""
         self.marks: dict[str, Mark] = {}
-        self._port = port
+        self.asked_at = 0.0
+        self._host, self._port, self._how = host, port, how
         self._reader: asyncio.StreamReader | None = None
         self._writer: asyncio.StreamWriter | None = None
 
@@ -43,7 +46,7 @@ class Connection:
     async def open(self) -> None:
         """Raises: OSError."""
         self.close()
-        self._reader, self._writer = await asyncio.open_connection(HOST, self._port, limit=1 << 20)
+        self._reader, self._writer = await asyncio.open_connection(self._host, self._port, limit=1 << 20, **self._how)
         self.marks = {}
 
     async def ask(self, raw: bytes) -> Reply:
@@ -56,8 +59,8 @@ class Connection:
             head = await self._reader.readuntil(b"\r\n\r\n")
             first, *lines = head.decode("latin-1").rstrip("\r\n").split("\r\n")
             headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
-            body = await self._reader.readexactly(int(headers.get("content-length", "0")))
-        except (OSError, asyncio.IncompleteReadError) as error:
+            body = await self._reader.readexactly(int(headers["content-length"]))
+        except (OSError, asyncio.IncompleteReadError, KeyError) as error:
             begun = bool(head or (isinstance(error, asyncio.IncompleteReadError) and error.partial))
             raise Lost(repr(error), begun=begun) from error
         if headers.get("connection") == "close":
@@ -74,7 +77,7 @@ class Load:
     """Clients of one served wire. With `workers_die` an answer that breaks off is asked for again, as one is that never began."""
 
     def __init__(self, port: int, *, workers_die: bool = False) -> None:
-        self.port = port
+        self.port, self.site = port, f"{HOST}:{port}"
         self.checker = Checker()
         self.answers: Counter[str] = Counter()
         self.failed: list[str] = []
@@ -84,6 +87,10 @@ class Load:
         self.over = asyncio.Event()
         self._workers_die = workers_die
         self._number = FIRST_NUMBER
+
+    def connection(self, _address: str) -> Connection:
+        """The way of a client with this address, not open yet."""
+        return Connection(HOST, self.port)
 
     def told(self) -> str:
         """So many answers by door."""
@@ -106,7 +113,7 @@ class Load:
 
     async def reader(self, address: str, choose: Callable[[], Asked], think: tuple[float, float]) -> None:
         """`address` is what the proxy in front says that the client is."""
-        connection, dice = Connection(self.port), random.Random(address)
+        connection, dice = self.connection(address), random.Random(address)
         try:
             while not await self.pause(dice.uniform(*think)):
                 await self.ask(connection, choose(), address)
@@ -126,11 +133,12 @@ class Load:
         addresses = itertools.count()
 
         async def some() -> None:
-            connection = Connection(self.port)
             while waiting:  # an address for each: the limit is not what is tried here
                 n = next(addresses)
-                await self.ask(connection, waiting.pop(), f"11.{n >> 16}.{n >> 8 & 255}.{n & 255}")
-            connection.close()
+                address = f"11.{n >> 16}.{n >> 8 & 255}.{n & 255}"
+                connection = self.connection(address)
+                await self.ask(connection, waiting.pop(), address)
+                connection.close()
 
         await asyncio.gather(*(some() for _ in range(SWEEPERS)))
 
@@ -139,21 +147,29 @@ class Load:
         self._number += 1
         number = self._number
         forwarded = f"\r\nX-Forwarded-For: {address}\r\n".encode()
-        raw = fill(asked.question.raw(f"{HOST}:{self.port}"), number).replace(b"\r\n", forwarded, 1)
+        connection.asked_at = time.monotonic()
+        raw = fill(asked.question.raw(self.site), number).replace(b"\r\n", forwarded, 1)
         try:
             async with asyncio.timeout(PATIENCE):
                 status, headers, body = await self._reply(connection, raw)
         except (OSError, TimeoutError, Lost) as error:
-            self.failed.append(f"{asked.about}: {error!r}")
+            self._fail(connection, asked, repr(error))
             connection.close()
             return
         self.answers[asked.door] += 1
+        self._judge(connection, asked, number, address, (status, headers, body))
+
+    def _judge(self, connection: Connection, asked: Asked, number: int, address: str, reply: Reply) -> None:
+        status, headers, body = reply
         if status == 429 and asked.door != "site" and headers.get("retry-after", "").isdigit():
             self.refused[address] += 1
         elif status != 200 or (asked.door == "mcp" and b'"error":' in body[:40]):  # the old eras say it with a 200
-            self.failed.append(f"{asked.about}: {status} {body[:120]!r}")
+            self._fail(connection, asked, f"{status} {body[:120]!r}")
         else:
             self._look(connection, asked, number, headers, body)
+
+    def _fail(self, _connection: Connection, asked: Asked, why: str) -> None:
+        self.failed.append(f"{asked.about}: {why}")
 
     async def _reply(self, connection: Connection, raw: bytes) -> Reply:
         if connection.is_open:

@@ -46,10 +46,10 @@ async def true_to_the_chain(wire: Wire, served: Served, load: Load) -> list[Held
     verifies, words = await asyncio.to_thread(wire.verifies)
     checker = load.checker
     return [
-        none("readers get no error", load.failed, f"among {answers}; {again} requests sent again on a new connection"),
-        none("every body is what its hash and its ETag say; no client goes back", checker.wrong, f"of {checker.looked:,}"),
+        none("readers get no error", load.failed, f"among {answers}; {again} sent again"),
+        none("every body matches its hash and ETag; no client goes back", checker.wrong, f"of {checker.looked:,}"),
         none(
-            "all stories and days are served as the chain has them, and nothing else ever was",
+            "stories and days are served as in the chain, and nothing else ever was",
             checker.against(chain),
             f"of {len(chain.shown):,} stories and {len({day for day, _ in chain.days})} days",
         ),

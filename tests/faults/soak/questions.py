@@ -3,7 +3,7 @@
 import json
 import random
 import urllib.request
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -32,8 +32,13 @@ def fetch(port: int, path: str) -> bytes:
 
 def questions(port: int) -> list[Asked]:
     """Of everything that a served wire shows a little, every question one that is answered. Blocks."""
-    days = [day["wire_date"] for day in json.loads(fetch(port, "/api/archive.json"))["dates"][:4]]
-    stories = [story["chatbotnews_id"] for story in json.loads(fetch(port, "/api/today.json"))["stories"][:4]]
+    return ask_about(json.loads(fetch(port, "/api/archive.json")), json.loads(fetch(port, "/api/today.json")))
+
+
+def ask_about(archive: Mapping[str, Any], today: Mapping[str, Any]) -> list[Asked]:
+    """Return the same questions of a wire that answers so."""
+    days = [day["wire_date"] for day in archive["dates"][:4]]
+    stories = [story["chatbotnews_id"] for story in today["stories"][:4]]
     asked = [rest("/api/today.json"), rest("/api/today.json", accept_encoding="gzip")]
     asked += [rest(f"/api/archive/{day}.json") for day in days]
     asked += [rest(f"/api/archive/{day}.json?revision=1") for day in days[:2]]

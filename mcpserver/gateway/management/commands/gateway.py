@@ -9,9 +9,10 @@ from collections.abc import Awaitable, Callable
 from typing import Any, Final, TypeVar
 
 from django.core.exceptions import ValidationError
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.utils import timezone
 
+from config.command_base import WireCommand
 from config.errors import WireError
 from config.url_secrets import mask_address, mask_addresses
 from mcpserver.gateway import agent_heartbeats, auth, cache, fault_injection, limiter, queries, request_log, runtime
@@ -24,47 +25,47 @@ T = TypeVar("T")
 FORGETTABLE: Final = ("answers", "limits", "circuits")
 
 
-class Command(BaseCommand):
+class Command(WireCommand):
     help = "The resource gateway: check, reload, list, read, status, heartbeat, agent, try, log, explain, forget."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         what = parser.add_subparsers(dest="what", required=True)
-        check = what.add_parser("check", help="Read the policy and say what is configured. Exit 1 if it cannot be used.")
+        check = what.add_parser("check", help="Check the policy and show what is configured. Exit 1 if it cannot be used.")
         check.add_argument("--live", action="store_true", help="Connect to each upstream; compare what it lists.")
-        what.add_parser("reload", help="Have running servers read the policy and its secrets again.")
-        what.add_parser("list", help="Every resource: limits left, circuit, newest answer.")
+        what.add_parser("reload", help="Make running servers reload the policy and its secrets.")
+        what.add_parser("list", help="List resources with limits left, circuit and newest answer.")
         read = what.add_parser("read", help="Read one resource, as an agent would.")
         read.add_argument("uri")
         read.add_argument("--agent", default="", help="Read as this agent.")
         read.add_argument("--wait", type=float, default=WAIT, help="Seconds.")
-        what.add_parser("status", help="How upstreams and heartbeats stand.")
+        what.add_parser("status", help="Show the state of upstreams and heartbeats.")
         beat = what.add_parser(
             "heartbeat", help="Fetch, verify and record a heartbeat. Its instructions are printed, never executed."
         )
         beat.add_argument("agent_id")
-        beat.add_argument("--agent", default="operator", help="Whose limit it counts towards.")
+        beat.add_argument("--agent", default="operator", help="The agent whose limit it counts towards.")
         beat.add_argument("--last", action="store_true", help="Show the last one; fetch nothing.")
         agent = what.add_parser("agent", help="Make an agent or a new key for one; without a name, list them.")
         agent.add_argument("name", nargs="?")
-        agent.add_argument("--grant", action="append", default=[], help="Beginning of addresses it may read: twitter://")
-        agent.add_argument("--share", type=int, default=100, help="Per cent of each limit it may use up alone.")
+        agent.add_argument("--grant", action="append", default=[], help="Prefix of addresses that it may read: twitter://")
+        agent.add_argument("--share", type=int, default=100, help="Percentage of each limit that it alone may use.")
         agent.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="An attribute: twitter_id=12345")
-        agent.add_argument("--revoke", action="store_true", help="Its key opens nothing from now on.")
+        agent.add_argument("--revoke", action="store_true", help="Revoke its key.")
         tried = what.add_parser("try", help="Run a resource's policy against a server on this machine that misbehaves.")
         tried.add_argument("resource", nargs="?", default="news_global_trends", help="Its name in the policy.")
-        explain = what.add_parser("explain", help="What was tried for a request, with the upstream's own words.")
+        explain = what.add_parser("explain", help="Show what was tried for a request, in the upstream's own words.")
         explain.add_argument("request_id", help="provenance.request_id of an answer.")
         log = what.add_parser("log", help="The newest requests.")
         log.add_argument("--number", type=int, default=20)
         log.add_argument("--agent", default=None)
         log.add_argument("--failed", action="store_true", help="Only those with an error.")
         forget = what.add_parser(
-            "forget", help="Delete stored answers, forget the calls that were counted, and ask upstreams that were left alone."
+            "forget", help="Delete stored answers, forget counted calls, and ask upstreams again that were left alone."
         )
-        forget.add_argument("--resource", default="", help="Of this resource alone, by its name in the policy.")
-        forget.add_argument("--agent", default="", help="Of this agent alone. A circuit is of no agent and stays as it is.")
-        forget.add_argument("--all", action="store_true", help="Of every resource and agent.")
-        forget.add_argument("--only", action="append", choices=FORGETTABLE, default=[], help="This alone; may be given twice.")
+        forget.add_argument("--resource", default="", help="Only for this resource, by its name in the policy.")
+        forget.add_argument("--agent", default="", help="Only for this agent. Circuits belong to no agent and stay as they are.")
+        forget.add_argument("--all", action="store_true", help="For every resource and agent.")
+        forget.add_argument("--only", action="append", choices=FORGETTABLE, default=[], help="Only this; repeatable.")
 
     def handle(self, *_args: Any, what: str, **options: Any) -> None:
         try:
@@ -86,7 +87,7 @@ class Command(BaseCommand):
         for resource in policy.resources.values():
             kind = policy.upstreams[resource.upstream].kind
             self.stdout.write(f"{resource.uri}: {kind}; chain: {' → '.join(resource.chain) or 'none'}")
-        self.stdout.write(f"The policy is in order: {len(policy.resources)} resources, {len(policy.upstreams)} upstreams.")
+        self.stdout.write(f"The policy is valid: {len(policy.resources)} resources, {len(policy.upstreams)} upstreams.")
         if live:
             asyncio.run(self._check_live(policy))
 
@@ -101,17 +102,17 @@ class Command(BaseCommand):
                 ]
                 addresses = [one.uri for one in own if one.answers != "listing" and not one.tool_only]
                 found = await upstreams.list_differences(upstream.name, addresses)
-                self.stdout.write(f"{upstream.name}: {'; '.join(found) or 'offers all that the policy asks it for.'}")
+                self.stdout.write(f"{upstream.name}: {'; '.join(found) or 'offers everything that the policy asks for.'}")
                 differ += [upstream.name] if found else []
         finally:
             await upstreams.close()
         if differ:
-            raise CommandError(f"The policy asks for something else than {', '.join(differ)} offers.")
+            raise CommandError(f"The policy asks for something that {', '.join(differ)} does not offer.")
 
     def _reload(self, **_options: Any) -> None:
         runtime.policy()
         request_log.announce_policy()
-        self.stdout.write(f"Running servers read the policy and its secrets again within {LOOK:g} seconds of use.")
+        self.stdout.write(f"Running servers reload the policy and its secrets within {LOOK:g} seconds of use.")
 
     def _explain(self, *, request_id: str, **_options: Any) -> None:
         row = RequestLog.objects.filter(request_id=request_id).first()
@@ -190,7 +191,7 @@ class Command(BaseCommand):
 
     def _forget(self, *, resource: str, agent: str, only: list[str], **options: Any) -> None:
         if not resource and not agent and not options["all"]:
-            raise CommandError("Say what: --resource NAME, --agent NAME, or --all.")
+            raise CommandError("Name what to forget: --resource NAME, --agent NAME, or --all.")
         policy, of = runtime.policy(), only or FORGETTABLE
         if resource and resource not in policy.resources and not Entry.objects.filter(resource=resource).exists():
             raise CommandError(f"There is no resource {resource!r}, nothing was deleted. There are {', '.join(policy.resources)}.")
@@ -198,7 +199,7 @@ class Command(BaseCommand):
             self.stdout.write(f"{cache.forget(resource=resource, agent=agent)} stored answers deleted.")
         if "limits" in of:
             names = limiter.forget(resource=resource, agent=agent)
-            self.stdout.write(f"{len(names)} limits begin anew{': ' if names else '.'}{', '.join(names)}")
+            self.stdout.write(f"{len(names)} limits start again{': ' if names else '.'}{', '.join(names)}")
         if "circuits" in of and not agent:
             upstreams = [policy.resources[resource].upstream] if resource in policy.resources else list(policy.upstreams)
             left_alone = request_log.reset_circuits(upstreams)

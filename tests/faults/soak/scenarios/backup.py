@@ -66,9 +66,9 @@ async def _compared(backup: Path, wire: Wire, port: int, chain: Chain) -> list[H
     async with wire.served(WIRE_RATE_LIMIT="off") as served:
         differ = [path for path in paths if await asyncio.to_thread(_differs, path, port, served.port)]
     return [
-        Held(verifies, "a backup under writers restores into an empty installation and `verifywire` passes", words),
-        Held(prefix, "it holds the chain up to its moment and nothing else", f"{len(restored.links)} of {len(chain.links)}"),
-        none("the restored wire answers the same bytes as the wire", differ, f"of {len(paths)} revisions of days differ"),
+        Held(verifies, "the backup restores into an empty installation and `verifywire` passes", words),
+        Held(prefix, "it has the chain up to its moment and nothing else", f"{len(restored.links)} of {len(chain.links)}"),
+        none("the restored wire serves the same bytes", differ, f"of {len(paths)} revisions of days differ"),
     ]
 
 

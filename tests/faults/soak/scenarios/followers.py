@@ -53,12 +53,12 @@ async def run(run: Run) -> list[Held]:
     kinds = Counter(kind.replace("_", " ") for _, kind, _ in written)
     done = f"{work.killed:,} of {work.begun:,} runs and edits were killed, over {len(days)} days"
     return [
-        Held(status == 0, "whole runs before and after the kills succeed", done),
+        Held(status == 0, "complete runs before and after the kills succeed", done),
         Held([number for number, _, _ in written] == [*range(1, len(written) + 1)], "the log has no gap", _counted(kinds)),
         *_agrees("polls", following.polled, written, stories),
         *_agrees("listens to the stream", following.streamed, written, stories),
         Held(verifies, "the chain verifies", words),
-        none("no fault in the log of what serves, nor of what writes", [*faults, *troubles(log)]),
+        none("no fault in any log", [*faults, *troubles(log)]),
     ]
 
 
@@ -109,8 +109,8 @@ def _agrees(who: str, copy: Copy, written: list[Seen], stories: dict[str, Any]) 
     ]
     strange = sorted(copy.stories.keys() - stories.keys())
     return [
-        none(f"one that {who} sees each change once, in order", unlike, f"of {len(written):,}"),
-        none(f"one that {who} ends with the stories that the database has", [*differing, *strange], f"of {len(stories):,} differ"),
+        none(f"a client that {who} sees each change once, in order", unlike, f"of {len(written):,}"),
+        none("its copy ends equal to the database", [*differing, *strange], f"of {len(stories):,} differ"),
     ]
 
 

@@ -31,7 +31,7 @@ async def run(run: Run) -> list[Held]:
                 await asyncio.sleep(min(EVERY, max(2.0, EVERY * run.scale)))
                 await _kill_one(served, dice)
         held = await true_to_the_chain(wire, served, load)
-    return [Held(True, "another worker comes in the place of each that is killed", f"{kills} kills"), *held]
+    return [Held(True, "each killed worker is replaced", f"{kills} kills"), *held]
 
 
 async def _kill_one(served: Served, dice: random.Random) -> None:
