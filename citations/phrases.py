@@ -2,6 +2,7 @@
 
 import re
 import tomllib
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -13,18 +14,18 @@ def list_words(name: str) -> list[str]:
     return list(_LEXICON["words"][name].split())
 
 
+@cache
 def get_words(name: str) -> frozenset[str]:
     return frozenset(list_words(name))
 
 
+@cache
 def compile_pattern(name: str, flags: int = 0) -> re.Pattern[str]:
     return re.compile(_read_pattern(name), flags)
 
 
 def _read_pattern(name: str) -> str:
+    if name in _LEXICON["words"]:
+        return "|".join(list_words(name))
     joined = re.sub(r"\n\s*", "", "|".join(_LEXICON["patterns"][name]))
-    return re.sub(r"<<(\w+)>>", lambda part: _fill(part[1]), joined)
-
-
-def _fill(name: str) -> str:
-    return "|".join(list_words(name)) if name in _LEXICON["words"] else _read_pattern(name)
+    return re.sub(r"<<(\w+)>>", lambda part: _read_pattern(part[1]), joined)

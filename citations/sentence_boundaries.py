@@ -21,7 +21,6 @@ def word_set(listed: str) -> frozenset[str]:
 
 
 # A stop after one of these rarely ends a sentence. The last ones only before a number ("No. 5").
-_ABBREVIATIONS: Final = get_words("abbreviations")
 _NUMBERED: Final = frozenset({"art", "fig", "figs", "no", "nos", "p", "pp", "sec", "vol"})
 _INITIALS = re.compile(r"(?:\w\.-?)*[^\W\d_]|\d{1,2}")  # U.S., e.g., J.; and "1." before an item of a list
 
@@ -72,4 +71,4 @@ def _ends_sentence(text: str, stop: re.Match[str]) -> bool:
     word = text[: stop.start()].rpartition(" ")[2].lstrip("(“\"‘'[").lower()
     if word in _NUMBERED:
         return not following[:1].isdigit()
-    return word not in _ABBREVIATIONS and not _INITIALS.fullmatch(word)
+    return word not in get_words("abbreviations") and not _INITIALS.fullmatch(word)

@@ -55,7 +55,6 @@ def last_sentence_start(text: str) -> int:
 
 
 def _sentence_ends(text: str) -> list[int]:
-    """Return where sentences end, but for the last one."""
     bare = text.rstrip(" ([<（")
     return [match.end() for match in SENTENCE.finditer(bare) if match.end() < len(bare)]
 
@@ -66,6 +65,5 @@ def find_tier(text: str) -> int | None:
 
 
 def open_bracket(text: str) -> str:
-    """Return the text of the bracket that is still open at the end."""
     start = max(text.rfind("("), text.rfind("["))
     return text[start:] if start > max(text.rfind(")"), text.rfind("]")) else ""

@@ -27,8 +27,6 @@ from citations.phrases import compile_pattern
 NEAR: Final = 400  # characters of each of the PARAGRAPHS beside an id that stands alone
 PARAGRAPHS: Final = 6
 _SOURCE: Final = re.compile(r"[\s(\[]*(?:sources?|read more|see|link|via|at)?:?[\s(\[<]*(?:\[[^\[\]\n]{1,60}\]\s?\(<?)?$", re.I)
-_BEGINS: Final = compile_pattern("begins")
-_CONTINUES: Final = compile_pattern("continues")
 _REST_OF_BRACKET: Final = re.compile(r"[^()\[\]]{1,200}[)\]]")
 _BRACKET: Final = re.compile(r"[)\]>\"']{0,3} ?\([^()]{1,200}\)")
 
@@ -68,7 +66,6 @@ def _read_json(value: Any) -> list[CitationMatch]:
 
 
 def _read_passages(passages: list[Passage]) -> Iterator[tuple[int, CitationMatch]]:
-    """Yield each citation with where its paragraph begins."""
     cited = [_read_line(passage.line, is_row=passage.is_row) for passage in passages]
     for number, (passage, matches) in enumerate(zip(passages, cited, strict=True)):
         for place, match in enumerate(matches):
@@ -129,7 +126,7 @@ def _read_stretch(raw: str, begin: int, match: re.Match[str]) -> tuple[list[Cita
     if corrected := text_formats.CORRECTED.match(line, end):
         end = corrected.end()
     is_via = tail is None or tail["how"].lower() == "via"
-    more = _read_on(line, end, is_all=False) if _CONTINUES.match(line, end) else ""
+    more = _read_on(line, end, is_all=False) if compile_pattern("continues").match(line, end) else ""
     if last and markdown is None and is_via and (headed := _read_headed(line, before, last, match, end)):
         ahead = before[: last.start()]
         headed = replace(headed, ahead=ahead[last_sentence_start(ahead) :][-AHEAD:], behind=more)
@@ -181,4 +178,4 @@ def _read_on(line: str, end: int, *, is_all: bool, in_bracket: bool = False) -> 
     if not stops and len(rest) <= context.NAMES and context.has_names_only(rest) and not rest.isupper():
         return rest  # whose the words are
     is_next = any(place < stop for place in stops) or (stops and rest[begun:].lstrip(" )]").startswith(";"))
-    return rest[: begun if is_next or _BEGINS.match(rest, begun) else stop]  # words in between are the next one's
+    return rest[: begun if is_next or compile_pattern("begins").match(rest, begun) else stop]  # words in between are the next one's

@@ -75,7 +75,6 @@ def split_object(value: Any, depth: int = 0) -> Iterator[Line]:
 
 
 def _leaves(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[tuple[str | int, ...], Any]]:
-    """Yield strings and numbers with the keys that lead to them."""
     if isinstance(value, dict | list) and len(path) < DEEPEST:
         for key, child in value.items() if isinstance(value, dict) else enumerate(value):
             yield from _leaves(child, (*path, key))
@@ -90,7 +89,6 @@ def _join_row(leaves: dict[tuple[str | int, ...], Any]) -> str:
 
 
 def _to_words(key: str, leaf: Any) -> str:
-    """Return what a value says under its key, in words that are compared with the record."""
     parts = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", key).lower().replace("_", " ").replace("-", " ").split()
     if "tier" in parts and (tier := _TIER.fullmatch(str(leaf))):
         return f"tier {_TIERS.get(tier[1].lower(), tier[1])}"

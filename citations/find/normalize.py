@@ -12,9 +12,6 @@ from typing import Final
 from citations.phrases import get_words
 from config.unicode import normalize
 
-_ENGLISH: Final = get_words("english")
-_EUROPEAN: Final = get_words("european")
-LONGEST_CACHED: Final = 2_000  # characters
 _TYPOGRAPHY: Final = {
     **dict.fromkeys(map(ord, "‘’‚‛′´`ʼ＇"), "'"),
     **dict.fromkeys(map(ord, "“”„‟″«»‹›「」『』＂"), '"'),
@@ -36,7 +33,7 @@ def straighten(text: str) -> str:
 
 
 def words_of(text: str) -> tuple[str, ...]:
-    return _split_words(text) if len(text) <= LONGEST_CACHED else _split_words.__wrapped__(text)
+    return _split_words(text) if len(text) <= 2_000 else _split_words.__wrapped__(text)  # characters
 
 
 @lru_cache(maxsize=4096)
@@ -46,7 +43,6 @@ def _split_words(text: str) -> tuple[str, ...]:
 
 
 def split_at_ellipses(text: str) -> list[tuple[str, ...]]:
-    """Return the words of each piece of a text between its ellipses."""
     return [words for piece in ELLIPSIS.split(text) if (words := words_of(piece))]
 
 
@@ -79,4 +75,4 @@ def is_foreign(text: str) -> bool:
     if sum(letter > "\u024f" for letter in letters) > len(letters) / 2:
         return True
     words = words_of(text)
-    return not _ENGLISH.intersection(words) and bool(_EUROPEAN.intersection(words))
+    return not get_words("english").intersection(words) and bool(get_words("european").intersection(words))

@@ -26,7 +26,6 @@ def list_entries(text: str) -> list[tuple[int, int]]:
 
 
 def find_notes(text: str) -> dict[str, list[str]]:
-    """Return, by the id in each numbered note at the end of a text, the stretches of the text that refer to it."""
     notes = [note for note in _NOTE.finditer(text) if ID.search(text, note.end(), _end_of_entry(text, note.end()))]
     if not notes:
         return {}

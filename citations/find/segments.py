@@ -13,9 +13,7 @@ _BROKEN_ID: Final = re.compile(rf"c{_NL}b{_NL}n{_NL}[-‐‑–−]{_NL}(?:[0-9a
 _BROKEN_PERMALINK: Final = re.compile(
     _NL.join("http") + rf"(?:{_NL}(?!http)[^\s<>\"'()\[\]]){{4,200}}?{_NL}" + _NL.join("story/") + rf"{_NL}(?=cbn-)", re.I
 )
-_BROKEN_URL: Final = compile_pattern("broken_url", re.I)
 ID: Final = compile_pattern("id", re.I)
-_ATTRIBUTION: Final = compile_pattern("attribution")
 _JOIN: Final = r"[\s,;|\"'<>()\[\]:=]{1,6}(?:(?:permalink|url|uri|link|id|story|see|at)\b[\s,\"':=(<\[]{1,6})?"
 _TWICE: Final = (  # one id and its permalink, in either order
     (re.compile(rf"(?<![\w/-])(?P<id>cbn-[0-9a-z]{{12}}){_JOIN}(?=[^\s<>\"'()\[\]]{{1,300}}/(?P=id)(?![0-9a-z-]))", re.I), ""),
@@ -24,7 +22,6 @@ _TWICE: Final = (  # one id and its permalink, in either order
 _ROW: Final = re.compile(r"[ \t>]*(?:[-*•·–]|\.\.|\(?(?:\d{1,3}[a-z]?|[a-z]|[ivx]{1,4})[.)]|\[\^?\d{1,3}\]:?|\|)(?=\s|\S*\|)", re.I)
 _CITES: Final = re.compile(rf"{ID.pattern}|chat\s?bot\s?news", re.I)
 _BORDER: Final = re.compile(r"^[ \t>]*[|+]?[_=-]{8,}[|+]?[ \t]*$", re.M)
-_HARD: Final = compile_pattern("hard_break")
 _LINK: Final = re.compile(r"<a\s([^<>]{0,1000})>(.{0,1500}?)</a\s*>", re.I | re.S)
 _HREF: Final = re.compile(r"\b(?:href|cite)\s*=\s*[\"']?([^\s\"'<>]{1,500})", re.I)
 _QUOTATION: Final = re.compile(r"<(blockquote|q)\s([^<>]{0,1000})>(.{0,1500}?)</\1\s*>", re.I | re.S)
@@ -51,14 +48,16 @@ def split_passages(text: str) -> Iterator[Passage]:
     """Yield paragraphs in their order; addresses that lines broke are whole."""
     text = _BROKEN_ID.sub(lambda match: re.sub(r"[\s>]", "", match[0]), text)
     text = _BROKEN_PERMALINK.sub(lambda match: re.sub(r"[\s>]", "", match[0]), text)
-    text = _BORDER.sub("\n", _BROKEN_URL.sub(r"\1", text))
+    text = _BORDER.sub("\n", compile_pattern("broken_url", re.I).sub(r"\1", text))
     at = 0
     for paragraph in _split_paragraphs(text):
         rows = _split_rows(paragraph)
         is_list = len(rows) > 1
         for row in rows:
             plain = re.sub(r"\n[ \t]*(?:>[ \t]*)+", "\n", "\n" + (row.replace("\t", " | ") if is_list else row))
-            line = BREAK.join(" ".join(part.split()) for part in _HARD.sub(BREAK, plain).split(BREAK)).strip()
+            line = BREAK.join(
+                " ".join(part.split()) for part in compile_pattern("hard_break").sub(BREAK, plain).split(BREAK)
+            ).strip()
             for pattern, once in _TWICE:
                 line = pattern.sub(once, line)
             yield Passage(at, line, "\n" in row.strip(), is_list)
@@ -69,7 +68,7 @@ def _split_paragraphs(text: str) -> list[str]:
     """Split at blank lines; a line that only says whose the words above are belongs to them."""
     paragraphs: list[str] = []
     for paragraph in re.split(r"(?<=\n)[ \t>]*\n", text):
-        if paragraphs and _ATTRIBUTION.fullmatch(paragraph.strip()) and not ID.search(paragraphs[-1]):
+        if paragraphs and compile_pattern("attribution").fullmatch(paragraph.strip()) and not ID.search(paragraphs[-1]):
             paragraphs[-1] += paragraph
         else:
             paragraphs.append(paragraph)
@@ -77,7 +76,6 @@ def _split_paragraphs(text: str) -> list[str]:
 
 
 def _split_rows(paragraph: str) -> list[str]:
-    """Return the paragraph, or the entries of a list or a table, each with the lines that go on with it."""
     lines = paragraph.splitlines(keepends=True)
     citing = [line for line in lines if _CITES.search(line)]
     if len(citing) < 2 and not (citing and citing[0].lstrip(" >").startswith("|")):

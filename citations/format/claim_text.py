@@ -33,26 +33,14 @@ _ELLIPSIS: Final = re.compile(r"\s*(?:…|\.\.)[\s.…]*(?=[\"'”’»)\]]*$)")
 _DANGLING: Final = " ,;:–—-"
 _LONG: Final = 150  # characters from which a text without a final stop may have been cut off
 _PAIRS: Final = ("“”", "„“", "‘’", "«»", "「」", "『』", "()", "[]", "（）", "【】")
-_HANGING: Final = get_words("hanging")
 INNER_QUOTES: Final = str.maketrans('"“”„', "'‘’‚")
 
 _QUOTATION: Final = re.compile(r"\"[^\"]*\"|“[^”]*”|„[^“”]*[“”]|«[^»]*»|「[^」]*」|『[^』]*』|(?<!\w)‘[^’]*’(?!\w)")
-# A publisher that speaks of itself, outside of quotations; "I/O" and "WWI" are no first persons, "US" is a country.
-_FIRST_PERSON: Final = compile_pattern("first_person")
 _TO_THE_READER: Final = compile_pattern("to_the_reader")
-# What leads to the article and says nothing of it.
-_TEASES: Final = compile_pattern("teases")
 # What points back to something that only the headline or the story names, or to the day of the story.
 _POINTS_BACK: Final = compile_pattern("points_back")
-# What points to nothing: "It has been another busy week."
-_SETS_SCENE: Final = compile_pattern("sets_scene")
-# Two headings or a heading and its text that a page printed one below the other.
-_GLUED: Final = compile_pattern("glued")
 _NAME: Final = re.compile(r"[^\W_](?:[\w.+&’'-]*[^\W_])?")
 _POSSESSIVE: Final = re.compile(r"['’]s?$")
-_FRAGMENT: Final = compile_pattern("fragments")
-_BACKGROUND: Final = compile_pattern("background")
-_COMMENT: Final = compile_pattern("comments")
 _FIRST_WORD: Final = re.compile(r"(?:The|An?|In|On|From|With) ")  # of fragments and of statements
 _COMMON: Final = get_words("common")
 _ENGLISH: Final = get_words("english")
@@ -61,16 +49,14 @@ TELLING: Final = 0.5  # share of the headline's words from which a sentence tell
 _AMOUNT: Final = re.compile(r"[$€£¥]\s?(\d[\d.,]*\d{2})")  # smaller ones are of many deals
 ALONE: Final = 0.65  # share from which a summary needs no headline beside it; of a headline of FEW_WORDS, TELLING is enough
 FEW_WORDS: Final = 5
-RETELLING: Final = 0.75  # share of the headline's words from which a text tells the same news
 _NUMBER: Final = re.compile(r"\d+(?:[.,]\d+)*")
-_FINITE: Final = get_words("finite")
 
 
 def build_statement(headline: str, summary: str, *, of_maker: bool) -> Statement:
     """Return the statement; `summary` has at most 160 characters and may be cut; `of_maker`: on the maker's own blog."""
     news = _clip_summary(summary, of_maker=of_maker)
     telling = _measure_telling(news, headline)
-    if not news or not (telling or (_POINTS_BACK.match(news) and not _SETS_SCENE.match(news)) or _speaks(news)):
+    if not news or not (telling or (_POINTS_BACK.match(news) and not compile_pattern("sets_scene").match(news)) or _speaks(news)):
         return Statement(_headline_sentence(headline), StatementKind.HEADLINE)
     is_named = _names_its_subject(news, headline)
     if _speaks(news):
@@ -89,12 +75,11 @@ def states_news(headline: str) -> bool:
 
 def comments_on_news(headline: str) -> bool:
     """Return whether a headline advises or tells how things are, rather than what happened."""
-    return bool(_COMMENT.search(_QUOTATION.sub("", headline)))
+    return bool(compile_pattern("comments").search(_QUOTATION.sub("", headline)))
 
 
 def tells_headline(text: str, headline: str) -> bool:
-    """Return whether a text has nearly all words of a headline, and its numbers."""
-    return _measure_telling(text, headline) >= RETELLING
+    return _measure_telling(text, headline) >= 0.75
 
 
 def shares_amount(one: str, other: str) -> bool:
@@ -107,7 +92,7 @@ def adds_news(sentence: str, text: str) -> bool:
     """Return whether a sentence has a number that the text lacks, or a name, and then little else of the text; never for one that
     begins with what was before.
     """
-    if _BACKGROUND.match(sentence):
+    if compile_pattern("background").match(sentence):
         return False
     names = set(_names(sentence.partition(" ")[2]))
     is_other = not names <= set(_read_words(text)) and _measure_telling(sentence, text) < TELLING
@@ -120,23 +105,23 @@ def _clip_summary(summary: str, *, of_maker: bool) -> str:
     for sentence in sentences(summary):
         is_to_reader = sentence.rstrip(CLOSING).endswith(("?", "？", "؟")) or _TO_THE_READER.match(sentence)
         is_own_voice = not of_maker and _speaks(sentence)
-        if is_own_voice or is_to_reader or _TEASES.match(sentence) or not _is_whole(sentence, len(summary)):
+        if is_own_voice or is_to_reader or compile_pattern("teases").match(sentence) or not _is_whole(sentence, len(summary)):
             break
         end = summary.index(sentence, end) + len(sentence)
     return summary[:end].strip()
 
 
 def _is_whole(sentence: str, length: int) -> bool:
-    if _ELLIPSIS.search(sentence) or sentence.endswith(tuple(_DANGLING)) or _GLUED.search(sentence):
+    if _ELLIPSIS.search(sentence) or sentence.endswith(tuple(_DANGLING)) or compile_pattern("glued").search(sentence):
         return False
-    if not ends_whole(sentence) and (length >= _LONG or sentence.split()[-1].lower() in _HANGING):
+    if not ends_whole(sentence) and (length >= _LONG or sentence.split()[-1].lower() in get_words("hanging")):
         return False
     return not sentence.count('"') % 2 and all(sentence.count(a) <= sentence.count(b) for a, b in _PAIRS)
 
 
 def _speaks(text: str) -> bool:
     """Return true if somebody says "I" or "we" in it, outside of quotation marks."""
-    return bool(_FIRST_PERSON.search(_QUOTATION.sub("", text)))
+    return bool(compile_pattern("first_person").search(_QUOTATION.sub("", text)))
 
 
 def _names_its_subject(news: str, headline: str) -> bool:
@@ -180,10 +165,9 @@ def _headline_sentence(headline: str) -> str:
 
 
 def _lacks_verb(headline: str) -> bool:
-    """Return whether a headline is a fragment by its first words, or English without a finite verb."""
     words = set(_read_words(headline))
     is_english = not words.isdisjoint(_ENGLISH | _COMMON)
-    return bool(_FRAGMENT.search(headline)) or (is_english and words.isdisjoint(_FINITE))
+    return bool(compile_pattern("fragments").search(headline)) or (is_english and words.isdisjoint(get_words("finite")))
 
 
 def _quote(text: str) -> str:

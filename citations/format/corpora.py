@@ -67,7 +67,6 @@ def ris(check: CitableFactCheck) -> str:
 
 
 def title_factcheck(claim: str, rating: str | None) -> str:
-    """Return the claim with its rating, without which it would read as a fact."""
     return f"{claim} [Fact-check: {rating}]" if rating else f"{claim} [Fact-check]"
 
 

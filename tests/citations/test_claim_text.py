@@ -58,6 +58,13 @@ NEWSROOM = [
     ),
     # A headline that is no sentence stands in quotation marks
     ("5 ways to use Quince", "", (HEADLINE, '"5 ways to use Quince."')),
+    ("Five ways that AI is learning to improve itself", "", (HEADLINE, '"Five ways that AI is learning to improve itself."')),
+    ("Tired of ads? Quince hides them now", "", (HEADLINE, '"Tired of ads? Quince hides them now."')),
+    (
+        "AI Impact Summit 2026",
+        "A look at what Google announced at the AI Impact Summit 2026.",
+        (HEADLINE, '"AI Impact Summit 2026."'),
+    ),
     ("Inside Quince’s new office", "", (HEADLINE, '"Inside Quince’s new office."')),
     ("This startup is trying to get them out", "", (HEADLINE, '"This startup is trying to get them out."')),
     # It only goes on from the headline
