@@ -13,7 +13,6 @@ from mcpserver.http.threads import run_query
 from mcpserver.http.transport import McpEndpoint
 
 DOOR_BYTES: Final = 20_000  # of memory, about, that a server takes with its handlers
-MEMBER_BYTES: Final = 1_000
 
 
 class Family:
@@ -55,4 +54,4 @@ class Family:
 
     async def _list_members(self) -> tuple[Mapping[str, Any], int]:
         found: Mapping[str, Any] = await run_query(self._kind.members)
-        return found, MEMBER_BYTES * (1 + len(found))
+        return found, 1_000 * (1 + len(found))

@@ -1,6 +1,7 @@
 """The endpoint beside a server's own that answers clients with cards: the same server, whose lists name the pages as well."""
 
 from collections.abc import Mapping
+from types import SimpleNamespace
 from typing import Any, Final
 
 import mcp_types as types
@@ -12,7 +13,6 @@ from config.http.request_guard import Scope
 from mcpserver.cards.negotiation import EXTENSION, MIME_TYPE, SESSION_HEADER, build_session_id
 from mcpserver.cards.page_files import META, Card
 from mcpserver.http.cache import Key
-from mcpserver.http.sessions import Sessions
 from mcpserver.http.threads import run_query
 from mcpserver.http.transport import McpEndpoint
 from mcpserver.servers.base import Context
@@ -22,20 +22,10 @@ from mcpserver.tooling.usage import Naming
 HINT: Final = "The pages are those that tools name in _meta.ui.resourceUri."
 
 
-class CardSessions(Sessions):
-    """Session ids that only say that cards were negotiated; none ends."""
-
-    def __init__(self) -> None:  # no key and no table: the id says all
-        pass
-
-    def begin(self) -> str:
-        return build_session_id()
-
-
 class CardEndpoint(McpEndpoint):
     """Answers what differs for clients with cards. Its results have cache keys of their own, by its name."""
 
-    sessions = CardSessions()
+    sessions: Any = SimpleNamespace(begin=build_session_id)  # ids that only say that cards were negotiated; none ends
 
     async def _is_in_session(self, _headers: Mapping[bytes, bytes]) -> bool:
         return True
@@ -70,11 +60,13 @@ def build_card_endpoint(
 def add_cards(server: Server[Any], cards: Mapping[str, Card]) -> None:
     """Let the server announce the extension, name a page at each tool that has one, and list and give the pages."""
     pages = {card.uri: card for card in cards.values()}
-    ask_tools, ask_list, ask_read = (_handler(server, method) for method in ("tools/list", "resources/list", "resources/read"))
+    entries: list[Any] = [server.get_request_handler(method) for method in ("tools/list", "resources/list", "resources/read")]
+    ask_tools, ask_list, ask_read = [entry and entry.handler for entry in entries]
+    links = {name: {"ui": {"resourceUri": card.uri}} for name, card in cards.items()}
 
     async def list_tools(context: Context, params: Any) -> Any:
         found = await ask_tools(context, params)
-        tools = [_with_page(tool, cards[tool.name]) if tool.name in cards else tool for tool in found.tools]
+        tools = [tool.model_copy(update={"meta": links[tool.name]}) if tool.name in links else tool for tool in found.tools]
         return found.model_copy(update={"tools": tools})
 
     async def list_resources(context: Context, params: Any) -> Any:
@@ -106,12 +98,3 @@ def add_cards(server: Server[Any], cards: Mapping[str, Card]) -> None:
     server.add_request_handler("resources/read", types.ReadResourceRequestParams, read_resource)
     if server.get_request_handler("resources/templates/list") is None:
         server.add_request_handler("resources/templates/list", types.PaginatedRequestParams, list_templates)
-
-
-def _handler(server: Server[Any], method: str) -> Any:
-    entry = server.get_request_handler(method)
-    return None if entry is None else entry.handler
-
-
-def _with_page(tool: types.Tool, card: Card) -> types.Tool:
-    return tool.model_copy(update={"meta": {"ui": {"resourceUri": card.uri}}})

@@ -40,7 +40,6 @@ def wants_cards(message: Any, headers: Mapping[bytes, bytes]) -> bool:
 
 
 def has_extension(capabilities: Any) -> bool:
-    """Tell whether a client's capabilities name the extension, and the only kind of page that there is."""
     extensions = capabilities.get("extensions") if type(capabilities) is dict else None
     settings = extensions.get(EXTENSION) if type(extensions) is dict else None
     mime_types = settings.get("mimeTypes") if type(settings) is dict else None

@@ -40,7 +40,6 @@ class Card:
         )
 
     def render(self) -> str:
-        """Return the document."""
         facts = orjson.dumps(self.facts()).decode().replace("<", "\\u003c")  # no text may end the element that it stands in
         parts = {"title": self.title, "style": "card.css", "host": "host.js", "script": f"{self.name}.js"}
         page = _read("frame.html")

@@ -120,7 +120,6 @@ def find_repeat(key: Key) -> tuple[Repeat, bytes] | None:
 
 
 def remember(key: Key, result: Key, method: str, asked: CountedCall | None) -> None:
-    """Answer this request from the cache alone from now on."""
     headers = sum(len(name) + len(value) + 200 for name, value in key[2])
     memory_cache.answers.put(key, Repeat(result, method, asked), len(key[-1]) + len(result[-1]) + headers + OVERHEAD)
 

@@ -26,8 +26,6 @@ _HEADERS: Final = [
 
 
 class Streams:
-    """The open GET streams of one MCP server."""
-
     def __init__(self, path: str) -> None:
         self._open: dict[asyncio.Event, list[str]] = {}  # by open stream, whose event wakes it: the lists to tell it of
         self._places = Places(f"GET {path}")

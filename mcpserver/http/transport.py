@@ -118,7 +118,7 @@ class McpEndpoint:
         try:
             ended = await store(partial(sessions.end, session.decode("latin-1")))
         except DatabaseError:
-            await _send(send, *_error(None, JSONRPC_REFUSED, "The session cannot be ended at the moment. Ask again.", status=503))
+            await _send(send, *_error(None, JSONRPC_REFUSED, "The session cannot be ended at the moment. Try again.", status=503))
             return
         await _send(send, *((204, b"") if ended else _NO_SESSION))
 
@@ -220,7 +220,6 @@ class McpEndpoint:
         return await self._serve(caller, request_id, method, params, headers, ERROR_CODE_HTTP_STATUS, repeat)
 
     def _mismatch(self, params: Any, headers: Mapping[str, str]) -> InboundLadderRejection | None:
-        """Tell whether a `Mcp-Param-*` header contradicts the argument that it repeats."""
         lookup, name, arguments = self.server.get_tool_input_schema, params.get("name"), params.get("arguments")
         schema = lookup(name) if lookup is not None and isinstance(name, str) else None
         if not schema or not isinstance(arguments, dict):
@@ -398,7 +397,7 @@ def _error(request_id: Any, code: int, message: str, data: Any = None, *, status
 
 
 _NO_SESSION: Final = _error(
-    None, SESSION_UNKNOWN, "Session not found: it expired, was ended, or is none of this server's. Initialize anew.", status=404
+    None, SESSION_UNKNOWN, "Session not found: it expired, was ended, or is not this server's. Initialize again.", status=404
 )
 
 

@@ -1,7 +1,6 @@
 """A publisher's own articles as an MCP server: one for each publisher, of the three tools that such servers have.
 
-May import the articles' queries and what these return. Names, descriptions, arguments, texts and errors are the specification's;
-structured content, and arguments beyond its own, are additions.
+Names, descriptions, arguments, texts and errors are the specification's; structured content and further arguments are additions.
 """
 
 import datetime as dt
@@ -55,9 +54,9 @@ _NUMBER: Final[dict[str, Any]] = {"type": "number"}
 Cursor = Annotated[str | None, Field(max_length=MAX_CURSOR, description="next_cursor of the page before.")]
 MaxChars = Annotated[
     Annotated[int, Field(ge=1, le=queries.WHOLE), WHOLE] | None,
-    Field(description="Most characters of the text; default: all of it. next_offset goes on."),
+    Field(description="Max characters of text; default: all of it. next_offset continues."),
 ]
-Offset = Annotated[int, Field(ge=0, le=queries.WHOLE, description="Characters of the text to leave out."), WHOLE]
+Offset = Annotated[int, Field(ge=0, le=queries.WHOLE, description="Characters of the text to skip."), WHOLE]
 
 
 class SearchContent(Arguments):
@@ -130,7 +129,7 @@ def document(found: ArticleOut, published: str | None, offset: int) -> str:
     if found.is_excerpt:
         below.insert(0, "[An excerpt: the publisher gives agents no more. The whole article is at its address.]")
     if (end := found.next_offset) is not None:
-        below.insert(0, f"[Characters {offset} to {end} of {found.total_chars}: offset {end} goes on.]")
+        below.insert(0, f"[Characters {offset} to {end} of {found.total_chars}: continue at offset {end}.]")
     parts = [title.format(fit(found.title)), head, rule, text, *(line.format(fit(one)) for one in below)]
     return "\n\n".join([line.format(ADDRESSES_THE_MODEL), *parts] if found.untrusted_instructions else parts)
 

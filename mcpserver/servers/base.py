@@ -1,7 +1,8 @@
 """Building blocks of the corpora's MCP servers: their lists of tools, and the SDK's server around their handlers."""
 
 import tomllib
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -38,11 +39,18 @@ def resource_content(
     )
 
 
-def refuse_resource(context: Context, uri: str, error: WireError, data: dict[str, Any]) -> MCPError:
-    """Return the protocol's error for a resource that cannot be read; `data` stands beside its address."""
-    is_modern = context.protocol_version in MODERN_PROTOCOL_VERSIONS
-    code = REFUSED if error.status in (401, 403) else types.INVALID_PARAMS if is_modern else RESOURCE_NOT_FOUND
-    return MCPError(code, as_text(error), {"uri": uri[:200], **data})
+@contextmanager
+def refuse_resource(context: Context, uri: str, *, is_brief: bool = True) -> Iterator[None]:
+    """Turn the wire's errors into the protocol's, with the address and the hint beside it, or the whole error."""
+    try:
+        yield
+    except Unavailable:
+        raise
+    except WireError as error:
+        is_modern = context.protocol_version in MODERN_PROTOCOL_VERSIONS
+        code = REFUSED if error.status in (401, 403) else types.INVALID_PARAMS if is_modern else RESOURCE_NOT_FOUND
+        data = {"hint": error.hint} if is_brief else error.as_dict()
+        raise MCPError(code, as_text(error), {"uri": uri[:200], **data}) from error
 
 
 @dataclass(frozen=True, slots=True)

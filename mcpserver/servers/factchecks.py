@@ -1,7 +1,6 @@
 """Fact-checks as an MCP server: three tools whose inputs and Markdown are those of servers of this kind, to the letter.
 
-May import wire.corpora.factchecks' queries and what these return. Structured content, resources, the prompt and further arguments
-are additions.
+Structured content, resources, the prompt and further arguments are additions.
 """
 
 from typing import Annotated, Any, Final
@@ -13,7 +12,7 @@ from django.conf import settings
 from mcp.server.lowlevel import Server
 from pydantic import BeforeValidator, Field, StrictBool
 
-from config.errors import NotFound, Unavailable, WireError
+from config.errors import NotFound, WireError
 from config.http import memory_cache
 from mcpserver.http.sessions import Sessions
 from mcpserver.http.threads import run_query
@@ -31,34 +30,27 @@ from wire.text.untrusted_text import fold
 MAX_QUERY: Final = 2_000
 CATEGORIES: Final = "factcheck://categories"
 SCHEME: Final = "factcheck://"
-KEY_BYTES: Final = 200
 INSTRUCTIONS: Final[str] = TEXTS["factchecks"]["instructions"]
 STREAMS: Final = False  # its lists never change
 sessions: Final = Sessions("factchecks", api_keys.EndedSessions())
 
-_NUMBER: Final[dict[str, Any]] = {"type": "number"}
+Question = Annotated[str, Field(min_length=1, max_length=MAX_QUERY)]
+Limit = Annotated[int, Field(ge=1, le=20, json_schema_extra={"type": "number"}), WHOLE]
+Label = Annotated[str, Field(max_length=200)]
+Labels = Annotated[list[Label] | None, Field(max_length=20), LIST]
+RATING: Final = (
+    "Only this rating: a fact-checker's own label, or true, mostly_true, mixed, misleading, mostly_false, false, unproven or "
+    "satire for all labels that mean it."
+)
 
 
 class SearchFactchecks(Arguments):
-    query: Annotated[
-        str, Field(min_length=1, max_length=MAX_QUERY, description="The claim or question, in the words of whoever makes it.")
-    ]
-    limit: Annotated[
-        int, Field(ge=1, le=20, description="Number of results (1-20, default: 5).", json_schema_extra=_NUMBER), WHOLE
-    ] = 5
+    query: Annotated[Question, Field(description="The claim or question, in the words of whoever makes it.")]
+    limit: Annotated[Limit, Field(description="Number of results (1-20, default: 5).")] = 5
     categories: Annotated[
-        list[Annotated[str, Field(max_length=200)]] | None,
-        Field(max_length=20, description="Only fact-checks of any of these categories, as list_categories names them."),
-        LIST,
+        Labels, Field(description="Only fact-checks of any of these categories, as list_categories names them.")
     ] = None
-    rating_label: Annotated[
-        str | None,
-        Field(
-            max_length=200,
-            description="Only this rating: a fact-checker's own label, or true, mostly_true, mixed, misleading, mostly_false, "
-            "false, unproven or satire for all labels that mean it.",
-        ),
-    ] = None
+    rating_label: Annotated[Label | None, Field(description=RATING)] = None
     language: Annotated[
         Code | None,
         Field(description="The query's language, for its word forms; detected if left out. It filters nothing."),
@@ -78,7 +70,7 @@ class GetFactcheck(Arguments):
 
 
 class CheckClaim(Arguments):
-    claim: Annotated[str, Field(min_length=1, max_length=MAX_QUERY, description="The claim to check, in words.")]
+    claim: Annotated[Question, Field(description="The claim to check, in words.")]
 
 
 def search_factchecks(args: SearchFactchecks) -> ToolAnswer:
@@ -132,12 +124,8 @@ def _read(uri: str) -> str:
 
 async def read_resource(context: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
     uri = str(params.uri)
-    try:
+    with base.refuse_resource(context, uri):
         text = await run_query(_read, uri)
-    except Unavailable:
-        raise
-    except WireError as error:
-        raise base.refuse_resource(context, uri, error, {"hint": error.hint}) from error
     return base.resource_content(uri, "application/json", text)
 
 
@@ -154,7 +142,7 @@ _PROMPTS: Final = {"check-claim": PromptSpec("check-claim", _PROMPT["title"], _P
 async def admit(token: str | None) -> None:
     async def make() -> tuple[api_keys.KeyRule, int]:
         found = await run_query(api_keys.rule_for, "mcp")
-        return found, KEY_BYTES * (1 + len(found.hashes))
+        return found, 200 * (1 + len(found.hashes))
 
     api_keys.expect(token, await memory_cache.answers.get_or_make(("keys", "factchecks"), make))
 

@@ -1,7 +1,4 @@
-"""Resources of upstream servers as an MCP server: what is fresh from the cache, else asked for, and where each answer came from.
-
-May import mcpserver.gateway's queries and what these return.
-"""
+"""Resources of upstream servers as an MCP server: what is fresh from the cache, else asked for, and where each answer came from."""
 
 from collections.abc import Callable
 from functools import lru_cache, partial
@@ -15,7 +12,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import Field
 
-from config.errors import Unavailable, WireError
+from config.errors import WireError
 from mcpserver.gateway import auth, queries, runtime
 from mcpserver.gateway.auth import ANYBODY, Caller
 from mcpserver.gateway.models import Entry
@@ -33,13 +30,12 @@ from wire.text.plain_text import plain_line
 
 STREAMS: Final = False  # its lists change with the policy, which is read when the process starts
 JSON: Final = "application/json"
-LIST_WAIT: Final = 5.0  # seconds that a list waits for each upstream
 UNCACHED: Final = frozenset(("resources/read", "tools/call"))  # of one caller and one moment; the gateway has its own cache
 INSTRUCTIONS: Final[str] = TEXTS["gateway"]["instructions"]
 
 Wait = Annotated[
     float,
-    Field(ge=0, le=LONGEST_WAIT, description="Seconds to wait at most; what takes longer is fetched behind for the next read."),
+    Field(ge=0, le=LONGEST_WAIT, description="Max seconds to wait; slower answers are fetched for the next read."),
 ]
 
 
@@ -58,7 +54,7 @@ class VectorSearch(Arguments):
         Field(min_length=1, max_length=4_096, description="The question's embedding, as the collection's model makes it."),
         arguments.LIST,
     ]
-    limit: Annotated[int, Field(ge=1, le=100, description="Most documents."), arguments.WHOLE] = 10
+    limit: Annotated[int, Field(ge=1, le=100, description="Max documents."), arguments.WHOLE] = 10
     certainty: Annotated[float, Field(ge=0, le=1, description="Least similarity, 0 to 1.")] = 0.7
     collection: Annotated[str, Field(description="trends, content_cache or campaigns.")] = "trends"
     wait: Wait = WAIT
@@ -127,7 +123,7 @@ async def _list_passed(part: str) -> tuple[list[tuple[str, str]], dict[str, Any]
     caller = await queries.find_caller(bearer.get()) if listings else ANYBODY
     found, ttl = [], HOUR_MS
     for one in (one for one in listings if caller.may_read(one.uri)):
-        response = await queries.read(one.uri, caller, LIST_WAIT)
+        response = await queries.read(one.uri, caller, 5.0)  # seconds that a list waits for each upstream
         found += [(one.uri + row["uri"], plain_line(row["name"], 100)) for row in orjson.loads(response.data_json)[part]]
         ttl = min(ttl, int(response.ttl * 1000))
     return found, {"ttl_ms": ttl, "cache_scope": "public" if caller == ANYBODY else "private"}
@@ -139,13 +135,9 @@ def _describe(resource: Resource) -> dict[str, Any]:
 
 async def read_resource(context: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
     uri = str(params.uri)
-    try:
+    with refuse_resource(context, uri, is_brief=False):
         caller = await queries.find_caller(bearer.get())
         response = await queries.read(uri, caller)
-    except Unavailable:
-        raise
-    except WireError as error:
-        raise refuse_resource(context, uri, error, error.as_dict()) from error
     if response.is_error:
         raise MCPError(types.INTERNAL_ERROR, response.note, {"provenance": response.provenance})
     _remember(uri, caller, response)
@@ -154,7 +146,6 @@ async def read_resource(context: Context, params: types.ReadResourceRequestParam
 
 # A read that was answered from an entry, its response, and the data as they stand within a JSON text.
 FastRead = tuple[GatewayRequest, Entry, GatewayResponse, bytes]
-MAX_PIECES: Final = 500
 _pieces: Final[dict[tuple[str, str], FastRead]] = {}  # by agent and address
 
 
@@ -195,13 +186,12 @@ def _remember(uri: str, caller: Caller, response: GatewayResponse) -> None:
     request = parse_request(resolver.policy, uri, caller)
     entry = resolver.get_fresh_in_memory(request)
     if entry is not None:
-        if len(_pieces) >= MAX_PIECES:
+        if len(_pieces) >= 500:
             _pieces.clear()
         _pieces[caller.name, uri] = request, entry, response, _escape(response.data_json)
 
 
 def _escape(json: bytes) -> bytes:
-    """Return JSON as it stands within a JSON text."""
     return orjson.dumps(json.decode())[1:-1]
 
 

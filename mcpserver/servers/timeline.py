@@ -1,7 +1,7 @@
 """Timeline corpora as MCP servers: eleven tools. At /mcp/timeline any corpus may be named, below it each has a server of its own.
 
-May import the timelines' queries and what these return. Names, arguments and answers are the specification's; paging, filters on
-every list, structured content and `timeline_check_wording` are additions. Every error is a tool result with `isError`.
+Names, arguments and answers are the specification's; paging, filters on every list, structured content and
+`timeline_check_wording` are additions. Every error is a tool result with `isError`.
 """
 
 from collections.abc import Callable
@@ -28,6 +28,8 @@ STREAMS: Final = False  # its lists never change
 UNKNOWN: Final = queries.LISTED
 INSTRUCTIONS: Final[str] = TEXTS["timeline"]["instructions"]
 
+Word = Annotated[str | None, Field(max_length=60)]
+OneId = Annotated[str | None, Field(max_length=120)]
 Words = Annotated[
     str | None, Field(max_length=MAX_QUERY, description='Words in any form, names, a "phrase", a period such as after 2012.')
 ]
@@ -40,7 +42,7 @@ AsOf = Annotated[
     Annotated[int, Field(ge=1), NUMBER] | None,
     Field(description="A release by its number: its rows never change. Default: the newest."),
 ]
-Limit = Annotated[int, Field(ge=1, le=100, description="Most rows of a page."), NUMBER]
+Limit = Annotated[int, Field(ge=1, le=100, description="Max rows per page."), NUMBER]
 
 
 class CorpusArguments(Arguments):
@@ -64,7 +66,7 @@ class Filtered(CorpusArguments):
 
 
 class SearchReports(Filtered):
-    limit: Annotated[int, Field(ge=1, le=50, description="Most reports of a page."), NUMBER] = 10
+    limit: Annotated[int, Field(ge=1, le=50, description="Max reports per page."), NUMBER] = 10
 
 
 class GetReport(CorpusArguments):
@@ -73,51 +75,40 @@ class GetReport(CorpusArguments):
 
 class MandelaCatalog(Filtered):
     category: Annotated[
-        str | None,
-        Field(
-            max_length=60,
-            description="brand, film, music, geography, scripture, pop-culture, personal-memory; or the corpus's own.",
-        ),
+        Word, Field(description="brand, film, music, geography, scripture, pop-culture, personal-memory; or the corpus's own.")
     ] = None
-    status: Annotated[
-        str | None, Field(max_length=60, description="classic, new-wave, unverified, needs-review; or the corpus's own.")
-    ] = None
-    motif: Annotated[str | None, Field(max_length=120, description="A motif id.")] = None
+    status: Annotated[Word, Field(description="classic, new-wave, unverified, needs-review; or the corpus's own.")] = None
+    motif: Annotated[OneId, Field(description="A motif id.")] = None
 
 
 class MotifMap(Filtered):
-    family: Annotated[str | None, Field(max_length=60, description="Only motifs of this family; an error lists the families.")] = (
-        None
-    )
-    motif: Annotated[str | None, Field(max_length=120, description="This motif and those that are linked with it.")] = None
+    family: Annotated[Word, Field(description="Only motifs of this family; an error lists the families.")] = None
+    motif: Annotated[OneId, Field(description="This motif and those that are linked with it.")] = None
 
 
 class StoryThreads(Filtered):
-    id: Annotated[str | None, Field(max_length=120, description="One thread by its id.")] = None
+    id: Annotated[OneId, Field(description="One thread by its id.")] = None
     lens: Annotated[Frame | None, Field(description="Which of the three frames to give as active_frame.")] = None
 
 
 class Events(Filtered):
     layer: Annotated[
-        str | None,
-        Field(
-            max_length=60,
-            description="official-science, community-wave, symbolic-anchor, site-update, submission-batch; or the corpus's own.",
-        ),
+        Word,
+        Field(description="official-science, community-wave, symbolic-anchor, site-update, submission-batch; or the corpus's own."),
     ] = None
 
 
 class CompareSources(CorpusArguments):
     topic: Annotated[str, Field(min_length=1, max_length=MAX_QUERY, description="What to compare, in a few words.")]
     frames: Annotated[list[Frame] | None, Field(max_length=3, description="Which frames; default: all three."), LIST] = None
-    limit: Annotated[int, Field(ge=1, le=100, description="Most claims of a page."), NUMBER] = 20
+    limit: Annotated[int, Field(ge=1, le=100, description="Max claims per page."), NUMBER] = 20
     cursor: Cursor = None
 
 
 class DeepenStory(CorpusArguments):
-    report_id: Annotated[str | None, Field(max_length=120, description="A report's id.")] = None
-    motif: Annotated[str | None, Field(max_length=120, description="Or a motif's.")] = None
-    thread_id: Annotated[str | None, Field(max_length=120, description="Or a thread's. Exactly one of the three.")] = None
+    report_id: Annotated[OneId, Field(description="A report's id.")] = None
+    motif: Annotated[OneId, Field(description="Or a motif's.")] = None
+    thread_id: Annotated[OneId, Field(description="Or a thread's. Exactly one of the three.")] = None
 
 
 class CheckWording(CorpusArguments):
@@ -164,7 +155,6 @@ TOOLS: Final = _BOX.tools
 
 
 def list_lanes() -> dict[str, Any]:
-    """Return by corpus how its two lanes are called, and in which each layer lies."""
     corpora = {slug: corpus for slug, corpus in queries.list_members().items() if not isinstance(corpus, NotFound)}
     return {slug: {"lanes": corpus.lanes, "layers": corpus.vocabularies.lanes()} for slug, corpus in corpora.items()}
 
@@ -190,7 +180,6 @@ members = queries.list_members
 
 
 def build(member: CorpusFile | None = None) -> Server[Any]:
-    """Return the server of one corpus, or of all with a default."""
     slug = member.slug if member else settings.WIRE_TIMELINE_CORPUS
     name = member.name if member else "Timeline corpora"
     about = member.about if member else f"Without `corpus` the corpus is {slug}; name another to ask that one."

@@ -19,7 +19,6 @@ def compact(schema: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _inline(part: Any, definitions: Mapping[str, Any], text: str) -> Any:
-    """With definitions in place of the only references to them in `text`."""
     if isinstance(part, list):
         return [_inline(one, definitions, text) for one in part]
     if not isinstance(part, Mapping):

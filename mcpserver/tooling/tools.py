@@ -106,7 +106,6 @@ def dedupe_descriptions(tools: Iterable[types.Tool]) -> list[types.Tool]:
 
 
 def error_result(text: str) -> types.CallToolResult:
-    """Return the result of a tool that failed, for a model that may mend it."""
     return types.CallToolResult(content=[types.TextContent(text=text)], is_error=True)
 
 
@@ -117,10 +116,8 @@ def only_page(params: types.PaginatedRequestParams | None) -> None:
 
 
 def unknown(kind: str, known: Iterable[str]) -> MCPError:
-    """Return the error for a tool or prompt that a server has not."""
     return MCPError(types.INVALID_PARAMS, f"Unknown {kind}.", {f"{kind}s": list(known)})
 
 
 def as_text(error: WireError) -> str:
-    """Return what a model should read of an error: what happened, and what to do next."""
     return fold(f"{error.message} {error.hint}")  # what a caller sent may stand in it

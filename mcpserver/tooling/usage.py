@@ -36,7 +36,6 @@ class Teller(Protocol):
 
 
 def name_call(naming: Naming, method: str, params: Mapping[str, Any] | None) -> CountedCall | None:
-    """Return None for what is not counted."""
     if method not in COUNTED:
         return None
     given = (params or {}).get(COUNTED[method])
@@ -45,12 +44,10 @@ def name_call(naming: Naming, method: str, params: Mapping[str, Any] | None) -> 
 
 
 def count(server: str, what: CountedCall, *, worked: bool) -> None:
-    """Count one request, in memory."""
     _waiting[server, what.method, what.name, int(time.time() // 60), worked] += 1
 
 
 def counting(server: str, naming: Naming) -> ServerMiddleware[Any]:
-    """SDK middleware that counts, for transports of the SDK's own."""
 
     async def count_call(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
         worked = False

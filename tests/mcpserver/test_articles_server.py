@@ -390,7 +390,7 @@ def test_an_article_that_was_removed_says_so(chef: Publisher) -> None:
     assert storing.mark_missing(article, NOW + dt.timedelta(days=2))
     error = refused("get-article", url=CAKE)
     assert error["code"] == -32602
-    assert error["message"].startswith("The publisher removed this article; it is gone since 2026-03-18.")
+    assert error["message"].startswith("The publisher removed this article; it has been gone since 2026-03-18.")
     assert said("list-recent") == said("search-content", query="cake") == "[]"
 
 
@@ -400,7 +400,7 @@ def test_an_article_comes_in_parts_each_with_its_head_and_the_way_on() -> None:
     assert first["structuredContent"]["next_offset"] == 10
     text = first["content"][0]["text"]
     assert text == DOCUMENT.replace(
-        "Rich, moist chocolate cake with a deep cocoa flavor...", "Rich, mois\n\n[Characters 0 to 10 of 54: offset 10 goes on.]"
+        "Rich, moist chocolate cake with a deep cocoa flavor...", "Rich, mois\n\n[Characters 0 to 10 of 54: continue at offset 10.]"
     )
     rest = call("get-article", url=CAKE, offset=10).result
     assert rest["structuredContent"]["text"] == "t chocolate cake with a deep cocoa flavor..."
@@ -703,7 +703,7 @@ def test_a_publisher_that_is_added_is_served_and_one_that_is_removed_is_not_with
             assert titles((await until("/mcp/articles/zine", 200)).result["content"][0]["text"]) == ["Plum"]
             await run_query(storing.remove, chef, NOW)
             error = (await until(PATH, 404)).error
-            assert error["message"].startswith("The Chef was removed on 2026-03-16 and is served no more. All publishers are")
+            assert error["message"].startswith("The Chef was removed on 2026-03-16 and is no longer served. All publishers are")
             assert (await asked("/mcp/articles/zine")).status == 200
 
     asyncio.run(scenario())

@@ -227,7 +227,7 @@ def test_a_limit_may_be_written_as_some_clients_do(limit: Any) -> None:
         ({"query": "x", "language": "xx"}, "language: Input should be 'de', 'en'"),
         ({"query": "x", "enable_fts": "yes"}, "enable_fts: "),
         ({"query": "x", "unknown": 1}, "'unknown' is an unknown argument."),
-        ({"query": "!?"}, "query holds no word."),
+        ({"query": "!?"}, "query has no words."),
         ({"query": "x", "cursor": "nonsense"}, "cursor does not belong"),
     ],
 )

@@ -32,7 +32,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 def close_writer(close_connections: None) -> Iterator[None]:  # noqa: ARG001
     """Lets go of the writer's connection at the end, too, so that the test database can be dropped."""
     yield
-    runtime.in_writer(connections.close_all)
+    runtime._writer.submit(connections.close_all).result()
 
 
 @pytest.fixture(autouse=True)
@@ -191,7 +191,7 @@ def test_an_answer_is_explained_to_whoever_asked_and_nobody_else(upstream: Scrip
 def test_what_can_be_no_id_of_a_request_is_refused_with_a_sentence(text: str) -> None:
     (answer,) = talk(("tools/call", {"name": "gateway_explain", "arguments": {"request_id": text}}))
     assert answer["result"]["isError"] is True
-    assert "no id of a request" in str(answer)
+    assert "not a request's id" in str(answer)
     assert rest(f"/api/gateway/requests/{quote(text)}.json").status == 404
 
 

@@ -204,11 +204,11 @@ def test_so_many_requests_a_minute_are_served_over_both_doors_together_and_then_
 
 
 @pytest.mark.usefixtures("limited")
-def test_a_search_or_card_of_the_site_counts_like_a_search_of_rest_and_other_pages_do_not(settings: Settings) -> None:
-    settings.WIRE_RATE_LIMIT = "5/m"
+def test_a_search_card_or_picture_of_the_site_counts_like_a_search_of_rest_and_other_pages_do_not(settings: Settings) -> None:
+    settings.WIRE_RATE_LIMIT = "6/m"
     others = ("/", "/sources", "/feeds/today.rss", "/llms.txt", "/archive", "/robots.txt", "/nowhere", "/searching")
     searches = ("/search?query=a", "/feeds/search.rss?query=a", "/feeds/search.json?query=a", "/api/search.json?query=a")
-    counted = (*searches, "/og/site.png")
+    counted = (*searches, "/og/site.png", "/pictures/cbn-000000000000.webp")
     assert 429 not in {request("GET", path).status for path in others}
     assert 429 not in {request("GET", path).status for path in counted}
     for path in counted:

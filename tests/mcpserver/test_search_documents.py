@@ -100,7 +100,7 @@ class TestSearch:
         error = answer.json()
         assert (answer.status, error["error"]) == (422, "invalid_argument")
         assert "'podcast'" in error["message"]
-        assert error["hint"] == f"There are: {', '.join(KINDS)}."
+        assert error["hint"] == f"Use one of: {', '.join(KINDS)}."
 
     def test_a_kind_that_refuses_the_query_does_not_spoil_the_others(self) -> None:
         found = get("/api/search-all.json?query=October%202026")  # a period, which only stories know as one
@@ -134,7 +134,7 @@ class TestSearch:
         assert "factcheck" not in {hit.kind for hit in found.results}
         answer = request("GET", "/api/search-all.json?query=lighthouse&kinds=factcheck")
         assert (answer.status, answer.json()["error"]) == (403, "forbidden")
-        assert "take a key" in refusal("factcheck:2026/01/01-1")
+        assert "need a key" in refusal("factcheck:2026/01/01-1")
         shown = page("/search?query=lighthouse").text
         assert "Microsoft owns a lighthouse" not in shown
         assert "Timeline reports" in shown

@@ -85,4 +85,4 @@ def test_each_case_that_answers_otherwise_is_named(copied: Path) -> None:
     problems = list(checkcards.check_submissions(copied))
     assert len(problems) == len(CASES)
     for case, problem in zip(CASES, problems, strict=True):
-        assert f"{case['prompt']!r} answers otherwise in {', '.join(case['expect'])}" in problem
+        assert f"{case['prompt']!r} is answered differently in {', '.join(case['expect'])}" in problem

@@ -30,7 +30,7 @@ def activity(
     return answer(queries.get_activity(topic, category, source, days, entity=entity), BRIEFLY)
 
 
-@route(router, "/events/{event_id}/coverage.json", figures.CoverageOut, "Who of the roster reported an event, by tier", 404, 422)
+@route(router, "/events/{event_id}/coverage.json", figures.CoverageOut, "Which publications reported an event, by tier", 404, 422)
 def coverage(
     request: HttpRequest,
     event_id: Annotated[str, Path(max_length=100, description="An event_id, or the id of any story of it."), Trimmed],

@@ -71,11 +71,11 @@ def witnessed(request: HttpRequest) -> HttpResponse:
 def changes(
     request: HttpRequest,
     cursor: Annotated[
-        str | None, Query(max_length=500, description="`next_cursor` of the answer before; wins over `since`.")
+        str | None, Query(max_length=500, description="`next_cursor` of the previous answer; wins over `since`.")
     ] = None,
     limit: Annotated[int, Query(ge=1, le=MOST)] = LIMIT,
     kinds: Annotated[
-        str | None, Query(max_length=200, description=f"Only these, by commas: {', '.join(ChangeKind.values)}.")
+        str | None, Query(max_length=200, description=f"Only these, separated by commas: {', '.join(ChangeKind.values)}.")
     ] = None,
     wait: Annotated[int, Query(ge=0, le=25, description="Seconds to wait for a change where there is none.")] = 0,
     since: Annotated[IsoMoment | None, Query(description=SINCE)] = None,

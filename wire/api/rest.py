@@ -38,7 +38,7 @@ router = Router(by_alias=True)
 Cursor = Annotated[str | None, Query(max_length=500, description="`next_cursor` of the page before.")]
 Day = Annotated[IsoDate, Path(description="A UTC day, YYYY-MM-DD.")]
 Revision = Annotated[int | None, Query(ge=1, le=1_000_000, description="A past revision; what its hashes cover never changes.")]
-AsOf = Annotated[IsoMoment | None, Query(description="As the wire told it at this moment; default: now.")]
+AsOf = Annotated[IsoMoment | None, Query(description="As the wire stood at this moment; default: now.")]
 Trimmed = StringConstraints(strip_whitespace=True)
 StoryIdPath = Annotated[str, Path(max_length=100, description="A chatbotnews_id.", examples=["cbn-0123456789ab"]), Trimmed]
 
@@ -49,7 +49,7 @@ Budget = Annotated[
     Query(
         ge=1,
         le=params.MOST_BUDGET,
-        description="Only as many as fit into so many tokens, at least one; `next_cursor` has the others.",
+        description="As many as fit into this number of tokens, at least one; `next_cursor` has the rest.",
     ),
 ]
 

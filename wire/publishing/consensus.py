@@ -14,7 +14,8 @@ from citations.format.claim_text import comments_on_news, states_news
 from sources.vocabulary import Tier
 from wire.text.filters import Genre, find_genre
 from wire.text.identity import headline_key
-from wire.text.tokens import words
+from wire.text.lexicons import load
+from wire.text.tokens import token, words
 from wire.text.vocabulary import COMPANIES, Category
 
 if TYPE_CHECKING:
@@ -24,9 +25,11 @@ if TYPE_CHECKING:
 # How much one more source of each tier counts. A maker's own blog is not independent of what it announces.
 WEIGHTS: Final[Mapping[int, float]] = {Tier.CORPORATE: 0.5, Tier.SPECIALIST: 0.6, Tier.GLOBAL: 0.7, Tier.CATEGORY: 0.3}
 NEARLY_THE_SAME: Final = 90  # of 100: texts of one house that differ by a house style or a cut, not by another report
+STATEMENT: Final = 2  # least weight of a headline that says what happened
 FAINT: Final = 0.3  # under a lower consensus, two reports are as often of two happenings as of one
 TYPICAL: Final = 0.9
 Key = tuple[float | str, ...]
+_ACTIONS: Final = frozenset(" ".join(load("actions").values()).split())
 _BILLIONS: Final = re.compile(r"[$€£¥]\s?\d[\d.,]*\s?(?:b\b|bn\b|billion|t\b|trillion)", re.I)
 
 
@@ -212,7 +215,8 @@ def rank_event(
     event_id: str,
 ) -> Key:
     """Return an event's key; the least is of the one that leads a UTC day: by how many of its `newsrooms` reported it `that_day`,
-    what began earlier after what is new, then by how widely it is reported in all, what has a `weight` first, then by score, by
+    what began earlier after what is new, of what one newsroom reports that day what says what happened first, then by how widely
+    it is reported in all, what has a `weight` first, then by score, by
     `weight`, and the newest of that day. One newsroom's report and a maker's own post stand alike; reports that hardly agree
     stand between them and two that do. Events of which the day has no news report (`is_news`) come last.
     """
@@ -221,7 +225,13 @@ def rank_event(
     is_old = began.astimezone(dt.UTC).date() < day - dt.timedelta(days=1)
     place = -newest if is_news else 0
     agreement = (score if score >= FAINT else 0.0) - (not weight)
-    return place, is_old, -in_all, -agreement, -weight, -latest.timestamp(), event_id
+    is_weak = newest == 1 and weight < STATEMENT  # yesterday's news about which one newsroom advises today
+    return place, 2 * is_old + is_weak, -in_all, -agreement, -weight, -latest.timestamp(), event_id
+
+
+def names_action(headline: str) -> bool:
+    """Return whether a headline has a word for what somebody did, such as launching, suing or hiring."""
+    return any(token(word) in _ACTIONS for word in words(headline))
 
 
 def weigh_headline(headline: str, category: str, topics: Collection[str]) -> int:
@@ -231,4 +241,4 @@ def weigh_headline(headline: str, category: str, topics: Collection[str]) -> int
     is_large = bool(_BILLIONS.search(headline))
     if category == Category.ANALYSIS or not (topics or is_large) or not states_news(headline):
         return 0
-    return 1 if comments_on_news(headline) else 2 + bool(COMPANIES & {*topics}) + is_large
+    return 1 if comments_on_news(headline) else STATEMENT + bool(COMPANIES & {*topics}) + is_large

@@ -18,7 +18,7 @@ from citations.format.claim_text import (
 )
 from citations.sentence_boundaries import end_with_stop, sentences
 from sources.vocabulary import Tier
-from wire.publishing.consensus import Report, rank_event, rank_reports, weigh_headline
+from wire.publishing.consensus import STATEMENT, Report, names_action, rank_event, rank_reports, weigh_headline
 from wire.text.plain_text import SHORT, cut, strip_invisible
 from wire.text.vocabulary import Category
 
@@ -26,7 +26,6 @@ MOST_WORDS: Final = 300  # of the brief; addresses are not counted
 MOST_OTHERS: Final = 3  # events told beside the lead and what goes on
 MOST_OF_MAKERS: Final = 2  # announcements that no newsroom reports
 MANY_EVENTS: Final = 12  # from which on the brief says what kind of day it was
-WEIGHTY: Final = 2  # least weight of a headline that one newsroom reports beside the lead
 LARGE_SHARE: Final = 0.4  # of a day's events, for a category that gives the day its character
 LONGEST_HEADLINE: Final = 200  # characters; one that is longer is left out, for none is cut
 LONGEST_QUOTATION: Final = 240
@@ -64,6 +63,7 @@ class Brief(Report):
     cross_source_count: int
     began: dt.datetime  # its event's first news report
     makers: tuple[str, ...]  # among its event's independent sources
+    makers_of_day: tuple[str, ...]  # those of them that posted on this day
     voices: tuple[str, ...]  # the newsrooms among these that reported on this day
     voices_of_other_days: tuple[str, ...]
     cite: Callable[[], str]
@@ -121,7 +121,7 @@ def write(day: dt.date, stories: Sequence[Brief], before: Before | None) -> str:
     told = [lead, *filter(None, [going_on])]
     left = [story for story in fitting if story not in told]
     others = _choose_new(_list_others(day, left), told, MOST_OTHERS)
-    announced = [story for story in left if story.newsrooms <= 0 and story.is_told]
+    announced = [story for story in left if story.newsrooms <= 0 and story.is_told and names_action(story.headline)]
     of_makers = _choose_new(announced, [*told, *others], MOST_OF_MAKERS)
     rest = [_write_kind_of_day(ranked, stories)] if len(ranked) >= MANY_EVENTS else []
     if others:
@@ -238,7 +238,11 @@ def _list_others(day: dt.date, ranked: Sequence[Brief]) -> list[Brief]:
         and states_news(story.headline)
         and (len(story.voices) > 1 or story.began.astimezone(dt.UTC).date() >= day)
     ]
-    one = [story for story in ranked if story.newsrooms == 1 and story.is_news and story.weight >= WEIGHTY]
+    one = [
+        story
+        for story in ranked
+        if story.newsrooms == 1 and story.is_news and story.weight >= STATEMENT and names_action(story.headline)
+    ]
     return [*several, *one]
 
 
@@ -302,7 +306,8 @@ def _write_additions(lead: Brief, stories: Sequence[Brief], said: str) -> list[s
 
 def _write_kind_of_day(ranked: Sequence[Brief], stories: Sequence[Brief]) -> str:
     counts = Counter(story.category for story in ranked)
-    large = [KINDS_OF_DAY[category] for category in KINDS_OF_DAY if counts[category] >= LARGE_SHARE * len(ranked)]
+    fewest = max(LARGE_SHARE * len(ranked), counts[Category.ANALYSIS] + 1)
+    large = [kind for category, kind in KINDS_OF_DAY.items() if counts[category] >= fewest]
     kind = f"a day of {_join_names(large[:2])}" if large else "a mixed day"
     publications = len({story.publisher for story in stories})
     return f"It was {kind}: {len(stories)} stories from {_write_number(publications)} publication{'s' * (publications > 1)}."
@@ -323,7 +328,7 @@ def _write_reports(chosen: Sequence[Brief]) -> str:
 def _name_sources(story: Brief) -> str:
     """Return who reports it: newsrooms by name, then makers, who are no independent source of their own affairs."""
     names = _shorten_names([story.publisher, *(name for name in story.voices if name != story.publisher)])
-    makers = [name for name in story.makers if name != story.publisher]
+    makers = [name for name in story.makers_of_day if name != story.publisher]
     names += makers if len(makers) < 2 else [f"{_write_number(len(makers))} companies"]
     others = [name for name in story.voices_of_other_days if name != story.publisher]
     if not others:

@@ -4,7 +4,7 @@ import datetime as dt
 import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from sources.roster import Houses
 from sources.vocabulary import Tier
@@ -13,6 +13,9 @@ from wire.publishing.consensus import FAINT, Report
 from wire.schemas.story import StoryOut
 from wire.text.filters import Genre
 from wire.text.lexicons import compile_patterns, load
+
+if TYPE_CHECKING:
+    from wire.models import StoryRevision
 
 WIDELY: Final = 3  # independent sources from which an event is widely reported
 
@@ -61,6 +64,11 @@ class EventView:
         return next((report for report in self.reports if report.is_news), self.reports[0]).story
 
     @property
+    def is_first_known(self) -> bool:
+        """Return whether the times say which publication was first."""
+        return precedes_others(date_report(self.first), [date_report(report.story) for report in self.reports])
+
+    @property
     def latest(self) -> StoryOut:
         return self.reports[-1].story
 
@@ -75,7 +83,8 @@ class EventView:
         first, *others = self.publications
         if not others:
             return f"Reported by {first}."
-        return f"Reported by {', '.join([first, *others[:-1]])} and {others[-1]}; first by {first}."
+        reported = f"Reported by {', '.join([first, *others[:-1]])} and {others[-1]}"
+        return f"{reported}; first by {first}." if self.is_first_known else f"{reported}."
 
     @property
     def agreement(self) -> str:
@@ -90,6 +99,29 @@ class EventView:
         else:
             words = "two independent sources" if newsrooms < WIDELY else f"widely reported: {newsrooms} independent sources"
         return words + ("" if not makers else " and the company itself" if makers == 1 else f" and {makers} companies themselves")
+
+
+class Dated(NamedTuple):
+    """Who published when, in UTC, and whether the publisher gave that time."""
+
+    publisher: str
+    at: dt.datetime
+    has_time: bool
+
+
+def date_report(story: "StoryOut | StoryRevision") -> Dated:
+    """Return who published a story when."""
+    # A story without a date has the time of its arrival, one with a date alone midnight: neither is a time of publication.
+    at = story.published_at.astimezone(dt.UTC)
+    return Dated(story.original_publisher, at, not story.published_at_estimated and at.time() != dt.time())
+
+
+def precedes_others(first: Dated, reports: Iterable[Dated]) -> bool:
+    """Return whether `first` was certainly before all other publications; of archives that give days alone, it rarely is."""
+    others = [report for report in reports if report.publisher != first.publisher]
+    return all(
+        other.at != first.at and ((first.has_time and other.has_time) or other.at.date() != first.at.date()) for other in others
+    )
 
 
 def view(event_id: str, stories: Iterable[StoryOut], houses: Houses, chosen: Collection[str] = ()) -> EventView:
@@ -129,18 +161,17 @@ def by_weight(events: Iterable[EventView], day: dt.date) -> list[EventView]:
 
 def rank(event: EventView, day: dt.date) -> consensus.Key:
     """Return the place of an event among those of a UTC day, as `rank_event` has it."""
-    stories = [report.story for report in event.reports]
-    of_day = [report.story for report in _list_reports(event, day)]
+    of_day = [report.story for report in _list_reports(event, day)] or [report.story for report in event.reports]
     news = [report.story for report in _list_reports(event, day) if report.is_news]
     return consensus.rank_event(
         day,
         newsrooms=event.newsrooms,
         that_day=len({story.original_publisher for story in news if story.original_publisher_tier != Tier.CORPORATE}),
-        score=max(story.consensus_score for story in stories),
+        score=max(story.consensus_score for story in of_day),
         began=event.first.published_at,
-        latest=max(story.published_at for story in of_day or stories),
+        latest=max(story.published_at for story in of_day),
         is_news=bool(news),
-        weight=consensus.weigh_headline(event.lead.headline, event.lead.category, event.lead.topics),
+        weight=max(consensus.weigh_headline(story.headline, story.category, story.topics) for story in news or of_day),
         event_id=event.event_id,
     )
 

@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from citations.format.formats import CitationFormat, cite
 from config.errors import RosterLocked
-from sources import roster
+from sources import picture_store, roster
 from sources.roster import Houses
 from sources.vocabulary import Tier
 from wire.models import EditorTake, Snapshot, Story, StoryRevision, WireState
@@ -265,6 +265,7 @@ def _brief_stories(rows: Sequence[DayStory], derived: Mapping[str, Derived], all
             cross_source_count=count,
             began=began.get(event_id, revision.published_at),
             makers=tuple(makers.get(event_id, [])[:count]),
+            makers_of_day=tuple(name for name in makers.get(event_id, []) if (event_id, name) in told),
             voices=tuple(name for name in reporting if (event_id, name) in told),
             voices_of_other_days=tuple(name for name in reporting if (event_id, name) not in told),
             cite=partial(cite, cited, CitationFormat.LAYERED),
@@ -328,4 +329,6 @@ def _make_current(rows: Sequence[DayStory], derived: Mapping[str, Derived]) -> l
     Story.objects.all().write([story for story, *_ in changed], fields)
     index([(story, revision) for story, revision, is_new_text in changed if is_new_text])
     story_json.store([(story, revision) for story, revision, _ in changed])
+    withdrawn = [story.chatbotnews_id for story, *_ in changed if story.status == Status.WITHDRAWN]
+    transaction.on_commit(lambda: picture_store.delete_stories(withdrawn), robust=True)
     return changes

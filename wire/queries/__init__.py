@@ -32,6 +32,7 @@ from wire.queries.events import (
 )
 from wire.queries.exports import describe_day_file, get_day_ndjson, get_list, get_ninjs_event, get_ninjs_story
 from wire.queries.limits import check_limits
+from wire.queries.pictures import find_shown_picture, get_picture
 from wire.queries.proofs import get_checkpoint, get_consistency, get_inclusion, get_log, get_proved, get_witnessed
 from wire.queries.site_pages import (
     Correction,

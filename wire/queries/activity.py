@@ -35,7 +35,7 @@ def get_activity(
     of topic, category, source, a slug, and entity, a slug or name, may be given. Raises: NotFound, InvalidArgument.
     """
     if sum(one is not None for one in (topic, category, source, entity)) > 1:
-        raise InvalidArgument("topic, category, source and entity exclude each other.", "Ask for one of them at a time.")
+        raise InvalidArgument("topic, category, source and entity exclude each other.", "Use one of them at a time.")
     publication = None
     if source is not None:
         publication = Publication.objects.with_slug(source).first()
@@ -77,22 +77,12 @@ def count_days(stories: Mapping[dt.date, int], first: dt.date | None, last: dt.d
 
 
 def count_first_reports(publication: Publication) -> FirstReports:
-    """Count over the events of the newest stories, if all their reports have a time."""
-    # Archives and some feeds give a date alone, which says nothing about who was first.
+    """Count over the events of the newest stories of which it is known who was first."""
     newest = Story.objects.live().filter(publication=publication).newest_first()
     shared = newest.values_list("event_id", "cross_source_count")[:LOOKED_AT]
     ids = {event_id for event_id, sources in shared if sources > 1}
-    timed = [
-        event
-        for event in events_by_id(ids).values()
-        if event.count > 1 and all(_has_time(report.story) for report in event.reports)
-    ]
-    return FirstReports(events=len(timed), first=sum(event.first.original_publisher == publication.name for event in timed))
-
-
-def _has_time(story: StoryOut) -> bool:
-    """Return whether its publisher gave a time; without a date it has that of its arrival, without a time midnight."""
-    return not story.published_at_estimated and story.published_at.astimezone(dt.UTC).time() != dt.time()
+    known = [event for event in events_by_id(ids).values() if event.count > 1 and event.is_first_known]
+    return FirstReports(events=len(known), first=sum(event.first.original_publisher == publication.name for event in known))
 
 
 def list_arrivals(limit: int) -> list[StoryOut]:

@@ -30,12 +30,12 @@ def snapshot_as_of(moment: dt.datetime, day: dt.date | None = None) -> Snapshot:
         snapshot = rows.filter(wire_date=day).order_by("-revision").first()
         if snapshot is None:
             first = snapshots.find_snapshot(day, 1)
-            raise NotFound(f"{day} was not published yet.", f"It was first published at {timestamp(first.generated_at)}.")
+            raise NotFound(f"{day} was not yet published then.", f"It was first published at {timestamp(first.generated_at)}.")
         return snapshot
     snapshot = rows.filter(wire_date__lte=moment.astimezone(dt.UTC).date()).order_by("-wire_date", "-revision").first()
     if snapshot is None:
         earliest = Snapshot.objects.order_by("sequence").values_list("generated_at", flat=True).first()
-        since = f" It published first at {timestamp(earliest)}." if earliest else ""
+        since = f" Its first publish was at {timestamp(earliest)}." if earliest else ""
         raise NotFound(f"The wire had published nothing yet.{since}", "Ask for a later moment.")
     return snapshot
 

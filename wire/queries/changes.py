@@ -43,8 +43,8 @@ def get_changes(
         of, after = decode(cursor, {"changes": 2})[1]
         if of != epoch or isinstance(after, bool) or not isinstance(after, int) or not 0 <= after < 2**63:
             raise InvalidArgument(
-                "cursor belongs to a log that is no more: the wire was restored since.",
-                "Leave cursor out, say since=1970-01-01 and begin with an empty copy.",
+                "cursor belongs to a log that no longer exists: the wire has since been restored.",
+                "Leave cursor out, give since=1970-01-01 and start with an empty copy.",
             )
     rows = Change.objects.filter(number__gt=after, number__lte=last).order_by("number")
     if kinds:
@@ -78,7 +78,7 @@ def parse_kinds(text: str | None) -> list[ChangeKind]:
     try:
         return [ChangeKind(kind.strip()) for kind in (text or "").split(",") if kind.strip()]
     except ValueError:
-        raise InvalidArgument("kinds holds an unknown one.", f"There are: {', '.join(ChangeKind.values)}.") from None
+        raise InvalidArgument("kinds holds an unknown one.", f"Use one of: {', '.join(ChangeKind.values)}.") from None
 
 
 def last_cursor() -> str:

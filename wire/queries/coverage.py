@@ -10,6 +10,7 @@ from sources.vocabulary import Tier
 from wire.models import Story
 from wire.models.search import newest_places
 from wire.publishing import consensus
+from wire.publishing.event_view import date_report, precedes_others
 from wire.publishing.grouping import headline_similarity
 from wire.publishing.grouping.candidates import Item
 from wire.queries.events import view_event
@@ -72,6 +73,8 @@ def _weigh(story: Story, likeness: float | None = None) -> ConsensusOut:
     own = consensus.report_of(story, story.current, houses)
     others = [consensus.report_of(other, other.current, houses) for other in event if other.current]
     found = consensus.weigh_consensus(own, others)
+    dated = {other.chatbotnews_id: date_report(other.current) for other in (story, *event) if other.current}
+    certain = precedes_others(dated[found.first.chatbotnews_id], dated.values())
     not_received = list_not_received([report.published_at for report in (own, *others)])
     about = "This story was withdrawn; do not cite it. " if story.status == Status.WITHDRAWN else ""
     if likeness is not None:  # of words, which is not sameness of claims
@@ -97,7 +100,7 @@ def _weigh(story: Story, likeness: float | None = None) -> ConsensusOut:
             )
             for sibling in found.siblings
         ],
-        first_reported=build_from(FirstReport, found.first, original_publisher=found.first.publisher),
+        first_reported=build_from(FirstReport, found.first, original_publisher=found.first.publisher, certain=certain),
         maker_among_them=found.has_maker,
         story_id=story.chatbotnews_id,
         event_id=story.event_id,

@@ -29,9 +29,9 @@ def get_inclusion(story_id: str, day: dt.date | None = None, revision: int | Non
     lines = snapshot.manifest["stories"]  # each time it is asked for, it is unpacked
     index = next((at for at, line in enumerate(lines) if line["chatbotnews_id"] == story_id), None)
     if index is None:
-        raise NotFound(f"{story_id} is not in {snapshot.wire_date}, revision {snapshot.revision}.", "Ask without day and revision.")
+        raise NotFound(f"{story_id} is not in {snapshot.wire_date}, revision {snapshot.revision}.", "Leave day and revision out.")
     if snapshot.sequence > entry.sequence:
-        raise NothingPublished("The newest checkpoint is older than this snapshot.", "Ask again in a moment.")
+        raise NothingPublished("The newest checkpoint is older than this snapshot.", "Try again in a moment.")
     leaves = [log.story_leaf(line) for line in lines]
     return InclusionOut(
         story=lines[index],

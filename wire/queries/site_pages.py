@@ -21,7 +21,7 @@ from wire.schemas.story import SourcePageOut
 from wire.text.vocabulary import Status
 
 USAGE_DAYS = 30
-TEXT: Final = ("headline", "summary_medium", "author")
+TEXT: Final = {"headline": "Headline", "summary_medium": "Summary", "author": "Author"}
 
 
 class Correction(NamedTuple):
@@ -32,6 +32,8 @@ class Correction(NamedTuple):
     what: str
     reason: str
     recorded_at: dt.datetime
+    changes: list[tuple[str, str, str]]
+    """Which text, before and after; [] unless it was corrected."""
 
 
 def story_history(story_id: str) -> list[StoryRevision]:
@@ -120,10 +122,21 @@ def _select_corrections() -> QuerySet[StoryRevision]:
 def _to_correction(row: StoryRevision, texts: Mapping[tuple[int, int], list[Any]]) -> Correction:
     # A story that was corrected once keeps that status; what an editor changes later may be its category alone.
     what = {Status.WITHDRAWN: "Withdrawn", Status.CORRECTED: "Corrected"}.get(Status(row.status), "Reclassified")
-    if what == "Corrected" and texts.get((row.story_id, row.revision - 1)) == texts[row.story_id, row.revision]:
-        what = "Reclassified"
+    changes = []
+    if what == "Corrected":
+        before = texts.get((row.story_id, row.revision - 1), [""] * len(TEXT))
+        pairs = zip(TEXT.values(), before, texts[row.story_id, row.revision], strict=True)
+        changes = [(name, was, becomes) for name, was, becomes in pairs if was != becomes]
+        what = what if changes else "Reclassified"
     return Correction(
-        row.story.chatbotnews_id, row.revision, row.headline, row.original_publisher, what, row.reason, row.recorded_at
+        row.story.chatbotnews_id,
+        row.revision,
+        row.headline,
+        row.original_publisher,
+        what,
+        row.reason,
+        row.recorded_at,
+        changes,
     )
 
 

@@ -141,7 +141,7 @@ def latest_snapshot(now: dt.datetime | None = None) -> Snapshot:
     today = (now or timezone.now()).astimezone(dt.UTC).date()
     snapshot = Snapshot.objects.filter(wire_date__lte=today).order_by("-wire_date", "-revision").first()
     if snapshot is None:
-        raise NothingPublished("The wire has published nothing yet.", "Load an archive with manage.py loadwire, then ask again.")
+        raise NothingPublished("The wire has published nothing yet.", "Load an archive with manage.py loadwire, then try again.")
     return snapshot
 
 

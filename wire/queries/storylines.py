@@ -33,7 +33,7 @@ def get_event(event_id: str) -> schemas.EventOut:
         headline=event.lead.headline,
         cross_source_count=event.count,
         consensus_score=event.score,
-        first_reported=schemas.FirstReport.model_validate(event.first, from_attributes=True),
+        first_reported=build_from(schemas.FirstReport, event.first, certain=event.is_first_known),
         latest_report_at=event.latest.published_at,
         not_received=list_not_received([report.story.published_at for report in event.reports]),
         reports=[

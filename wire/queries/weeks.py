@@ -58,7 +58,7 @@ def view_week(monday: dt.date | None = None) -> WeekView:
         told_on = {report.story.published_at.astimezone(dt.UTC).date() for report in event.reports}.intersection(days)
         of_day.update(told_on)
         places[event.event_id] = min((event_view.rank(event, day) for day in told_on), default=event_view.rank(event, first))
-    ranked = sorted(views.values(), key=lambda event: places[event.event_id])
+    ranked = sorted(views.values(), key=lambda event: (-event.newsrooms, places[event.event_id]))
     storylines = list_storylines(ranked)
     ends = Snapshot.objects.days()
     before = ends.filter(wire_date__lt=first).aggregate(day=Max("wire_date"))["day"]

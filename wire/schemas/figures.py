@@ -45,7 +45,7 @@ class DayCount(Schema):
 class FirstReports(Schema):
     """How often a publication was the first of several, over the events of its newest 200 stories."""
 
-    events: int = Field(description="Events that an independent source reports too, every report with a time of day.")
+    events: int = Field(description="Events that an independent source reports too and whose first report is `certain`.")
     first: int = Field(description="Of these, how many this publication reported first.")
 
 
@@ -105,6 +105,6 @@ class WeekOut(Schema):
     total: int = Field(description="All events of the week.")
     days: list[WeekDay]
     storylines: list[WeekStoryline] = Field(description="The most widely reported first.")
-    events: list[EventBrief] = Field(description="The most widely reported of the week, by the place each has on its best day.")
+    events: list[EventBrief] = Field(description="Those of most newsrooms first, then by the place each has on its best day.")
     earlier: str | None = Field(description="The published week before.")
     later: str | None

@@ -355,6 +355,7 @@ class FirstReport(Schema):
     chatbotnews_id: StoryId
     original_publisher: str
     published_at: Moment
+    certain: bool = Field(description="False: another may have been first.")
 
 
 class ConsensusOut(Schema):

@@ -84,7 +84,7 @@ def _say_missing(period: PeriodOut) -> None:
         days = " to ".join(f"{day:%-d %B %Y}" for day in dict.fromkeys((period.since, until)) if day)
         period.newest_day = newest
         period.note = (
-            f"No story of “{period.said}” ({days}) matches. These are of other days; the newest published day is "
+            f"No story from “{period.said}” ({days}) matches. These are from other days; the newest published day is "
             f"{newest:%-d %B %Y}."
         )
 

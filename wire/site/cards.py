@@ -89,7 +89,8 @@ def story(story_id: str) -> Card:
 def event(event_id: str) -> Card:
     found = queries.view_event(event_id)
     agreement = found.agreement[0].upper() + found.agreement[1:]
-    facts = f"First by {found.first.original_publisher}, {when(found.first.published_at)}"
+    by = f"by {found.first.original_publisher}, " if found.is_first_known else "on "
+    facts = f"First {by}{when(found.first.published_at)}"
     return Card(found.lead.headline, agreement, facts, queries.is_sample(), "An event")
 
 

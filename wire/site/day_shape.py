@@ -18,7 +18,8 @@ NAMED: Final = 3  # events from which on a topic is worth a word
 def describe_day(events: Sequence[EventView], day: dt.date, stories: int, publications: int, stories_before: Sequence[int]) -> str:
     """Return the sentences; `stories_before`: the numbers of stories of the published days of the weeks before."""
     usual = fmean(stories_before) if len(stories_before) >= FEWEST_DAYS else 0
-    counts = f"{_count(stories, 'story', 'stories')} about {_count(len(events), 'event')}"
+    about = f" about {_count(len(events), 'event')}" if len(events) != stories else ""
+    counts = f"{_count(stories, 'story', 'stories')}{about}"
     found = [f"{counts} from {publications} of {ROSTER_SIZE} publications"]
     if usual >= 1 and stories >= BUSY * usual:
         found.append(f", more than usual ({_count(round(usual), 'story', 'stories')})")
@@ -29,9 +30,10 @@ def describe_day(events: Sequence[EventView], day: dt.date, stories: int, public
     facts = [f"{widely} widely reported" if widely else "", f"{going_on} continued from earlier days" if going_on else ""]
     topic, number = max(Counter(topic for event in events for topic in event.lead.topics).items(), key=_rank, default=(None, 0))
     if topic and number >= NAMED:
-        facts.append(f"most often about {Topic(topic).label} ({number})")
+        facts.append(f"most frequent topic: {Topic(topic).label} ({number})")
     if facts := [fact for fact in facts if fact]:
-        found.append(f": {', '.join(facts)}")
+        words = ", ".join(facts)
+        found.append(f". {words[0].upper()}{words[1:]}")
     return f"{''.join(found)}."
 
 

@@ -30,7 +30,7 @@ def readyz(_request: HttpRequest) -> HttpResponse:
     try:
         snapshot = queries.latest_snapshot()
     except Unavailable:
-        return _not_ready("database", "The database does not answer; the log says why. Kept answers go on, marked as stale.")
+        return _not_ready("database", "The database does not answer; the log says why. Cached answers are served, marked as stale.")
     except Error:
         log.exception("The database does not answer.")
         return _not_ready("database", "The database does not answer; the log says why.")

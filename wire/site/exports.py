@@ -22,8 +22,8 @@ FORMS: Final = ("bib", "ris", "csl", "ninjs")
 _HINTS: Final = {
     "date": "Give one day, such as 2026-01-14; /export/ takes today and yesterday as well.",
     "revision": "A revision is 1, 2, 3 …",
-    "category": f"There are: {', '.join(Category)}.",
-    "topic": f"There are: {', '.join(Topic)}.",
+    "category": f"Use one of: {', '.join(Category)}.",
+    "topic": f"Use one of: {', '.join(Topic)}.",
 }
 
 T = TypeVar("T")
@@ -60,7 +60,7 @@ def manifest(request: HttpRequest, day: str) -> HttpResponse:
 def export_list(request: HttpRequest, form: str) -> HttpResponse:
     """Answer a day, or a page of a list, as BibTeX, RIS, CSL-JSON or ninjs 3; the Link header leads to the next page."""
     if form not in FORMS:
-        raise NotFound(f"There is no export in the form {form[:20]!r}.", f"Ask for {', '.join(FORMS)}.")
+        raise NotFound(f"There is no export in the format {form[:20]!r}.", f"Ask for {', '.join(FORMS)}.")
     given = _read_params(request, "date", "category", "topic", "query", "cursor")
     page = queries.get_list(
         form,

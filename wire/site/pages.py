@@ -93,6 +93,7 @@ def story(request: HttpRequest, story_id: str) -> HttpResponse:
         "story": found,
         "standing": queries.get_standing_story(story_id) if found.merged_into else None,
         "beside": get_story_extras(found.chatbotnews_id),
+        "picture": queries.find_shown_picture(story_id),
         "authors": parse_authors(found.author, found.original_publisher),
         "changes": list(pairwise(history)),
         "first": history[-1],
@@ -111,17 +112,21 @@ def event(request: HttpRequest, event_id: str) -> HttpResponse:
     if found.event_id != event_id:
         return HttpResponseRedirect(reverse("event", args=[found.event_id]), headers={"Cache-Control": BRIEFLY})  # events may part
     compared = [report.story for report in found.reports if report.independent]  # one a publication
-    coverage = queries.measure_coverage(found)
+    coverage, possibly_same = queries.measure_coverage(found), queries.list_possibly_same(found)
+    storyline_id, *neighbours = queries.find_neighbours(found.event_id)
+    unsure = {other.event_id for other in possibly_same}
     context = {
         "event": found,
+        "picture": queries.find_shown_picture(found.lead.chatbotnews_id),
         "coverage": coverage,
         "missing": [name for tier in coverage.tiers for name in tier.silent],
         "not_received": [name for tier in coverage.tiers for name in tier.not_received],
         "compared": [(one, event_view.figures(f"{one.headline}. {one.summary_medium}")) for one in compared],
         "names": queries.list_named([report.story.chatbotnews_id for report in found.reports]),
         "headlines": [story.headline for story in compared],
-        "neighbours": queries.find_neighbours(found.event_id),
-        "possibly_same": queries.list_possibly_same(found),
+        "storyline_id": storyline_id,
+        "neighbours": [None if one is None or one.event_id in unsure else one for one in neighbours],
+        "possibly_same": possibly_same,
     }
     return page(request, "event.html", context)
 
@@ -242,6 +247,7 @@ def _show_day(request: HttpRequest, found: StoriesAnswer[DayOut], caching: str) 
     lead = event_view.leading(today, day) if chosen is None else None
     events = [event for event in today if event is not lead and chosen in (None, event.lead.category)]
     pages = Paginator(events, PER_PAGE).get_page(request.GET.get("page"))
+    lead = lead if pages.number == 1 else None
     totals = Counter(event.lead.category for event in today)
     publications = {one.original_publisher for one in found.stories}
     activity = queries.get_activity(days=USUAL_DAYS, until=found.wire_date)
@@ -252,7 +258,8 @@ def _show_day(request: HttpRequest, found: StoriesAnswer[DayOut], caching: str) 
         "chosen": chosen,
         "totals": [(category, totals[category]) for category in Category],
         "events": len(today),
-        "lead": lead if pages.number == 1 else None,
+        "lead": lead,
+        "picture": queries.find_shown_picture(lead.lead.chatbotnews_id) if lead else None,
         "earlier": earlier if pages.number == pages.paginator.num_pages and chosen is None else (),
         "take_html": html(editors_take.opening(found.editor_take)),
         "near": queries.list_neighbours(found.wire_date),

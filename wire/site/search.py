@@ -63,7 +63,7 @@ def read_form(params: Params) -> SearchForm:
     except ValidationError as error:
         name = str(error.errors()[0]["loc"][0])
         if name == "query":
-            raise InvalidArgument(f"The query is longer than {MAX_QUERY} characters.", "Ask for fewer words.") from None
+            raise InvalidArgument(f"The query is longer than {MAX_QUERY} characters.", "Use fewer words.") from None
         refused, params[name] = params[name], ""
         raise InvalidArgument(f"The filter “{name}” cannot be {refused!r}.", "Choose from the form, or leave it empty.") from None
     except NotInRoster:

@@ -64,7 +64,7 @@ class _Atom(Atom1Feed):
 @public
 def feed(request: HttpRequest, name: str, form: str) -> HttpResponse:
     if form not in _TYPES:
-        raise NotFound(f"There is no feed in the form {form!r}.", "Ask for rss, atom or json.")
+        raise NotFound(f"There is no feed in the format {form!r}.", "Use rss, atom or json.")
     title, path, items = _read_list(name, request.GET)
     hub = "" if name == "search" else settings.WIRE_WEBSUB_HUB  # searches are not announced: they are without number
     channel: dict[str, Any] = {
@@ -123,7 +123,7 @@ def _read_list(name: str, sent: QueryDict) -> tuple[str, str, list[Item]]:
             words = [f"“{search.query}”"] if search.query else ["stories"]
             title = " ".join([*words, *describe_filters(search).values()])
             return title, f"/search?{write_query(params)}", _story_items(queries.newest_matches(search.query, ITEMS, **filters))
-    raise NotFound("There is no such feed.", "Every list names its feeds.")
+    raise NotFound("There is no such feed.", "Every list links to its feeds.")
 
 
 def _story_items(stories: Iterable[StoryOut]) -> list[Item]:

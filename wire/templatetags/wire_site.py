@@ -59,14 +59,15 @@ def wire_page(event: EventView) -> SafeString:
 @register.simple_tag
 def also(event: EventView, most: int = 3) -> SafeString:
     """Write the other publications that report an event, each as a link to its article, oldest first; nothing for a lone story."""
+    counted = {report.story.original_publisher for report in event.reports if report.independent}
     articles: dict[str, str] = {}
     for story in event.others:
         if story.original_publisher != event.lead.original_publisher:
             articles.setdefault(story.original_publisher, story.original_url)
     if not articles:
         return SafeString()
-    shown = [(address, name) for name, address in list(articles.items())[:most]]
-    links = format_html_join(", ", '<a href="{}" rel="noopener external">{}</a>', shown)
+    shown = [(address, name, "" if name in counted else " (not counted)") for name, address in list(articles.items())[:most]]
+    links = format_html_join(", ", '<a href="{}" rel="noopener external">{}</a>{}', shown)
     more = f" and {len(articles) - most} more" if len(articles) > most else ""
     return format_html('<span class="also"> · also {}{}</span>', links, more)
 

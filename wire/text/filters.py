@@ -8,11 +8,11 @@ from itertools import chain
 from typing import Final
 
 from citations.sentence_boundaries import ends_whole, first_sentence
-from wire.text.lexicons import compile_patterns, load
+from wire.text.lexicons import compile_patterns, join_patterns, load
 
 _LEXICON: Final = load("filters")
 _PARTS: Final[Mapping[str, str]] = _LEXICON["parts"]
-_BOILERPLATE: Final = compile_patterns(chain.from_iterable(_LEXICON["sentences"].values()), _PARTS)
+_BOILERPLATE: Final = compile_patterns([*chain.from_iterable(_LEXICON["sentences"].values())], _PARTS)
 _GLUED: Final = compile_patterns(_LEXICON["glued"]["patterns"], _PARTS)
 
 
@@ -84,8 +84,10 @@ def is_roundup(headline: str) -> bool:
 
 
 _TEST_ITEMS: Final = compile_patterns(_LEXICON["headlines"]["test_items"], _PARTS, re.I)
-_LABEL: Final = rf"(?:{compile_patterns(_LEXICON['headlines']['labels'], _PARTS).pattern})[ \d]*"
-_LABELLED: Final = re.compile(rf"[\[{{(]{{1,2}}{_LABEL}[)\]}}]{{1,2}}.*|.*[\[{{]{{1,2}}{_LABEL}[\]}}]{{1,2}}", re.I | re.S)
+_LABEL: Final = rf"(?:{join_patterns(_LEXICON['headlines']['labels'], _PARTS)})[ \d]*"
+_LABELLED: Final = compile_patterns(
+    [rf"[\[{{(]{{1,2}}{_LABEL}[)\]}}]{{1,2}}.*", rf".*[\[{{]{{1,2}}{_LABEL}[\]}}]{{1,2}}"], {}, re.I | re.S
+)
 _SHOUTED: Final = compile_patterns(_LEXICON["headlines"]["shouted"], _PARTS, re.S)
 _FILLER: Final = re.compile(r"lorem ipsum dolor sit\b", re.I)
 _AROUND: Final = " \t.!?…,;:*#_~-–—|\"'“”‘’0123456789()[]{}<>/\\"

@@ -9,7 +9,7 @@ import nh3
 from citations.sentence_boundaries import STOP, ends_whole, first_sentence, whole_sentences
 from config.unicode import normalize
 from wire.text.filters import is_boilerplate, strip_glued
-from wire.text.lexicons import compile_patterns, load
+from wire.text.lexicons import compile_patterns, join_patterns, load
 
 # Characters at most of a `summary_short`, a `summary_medium`, an author, an editor's reason.
 SHORT: Final = 160
@@ -44,7 +44,7 @@ _DANGLING: Final = " ,;:–—-([“‘\"'…\u200c\u200d"
 _CALL_TO_READ: Final = compile_patterns(_CREDITS["calls_to_read"], _PARTS)
 _IN_BRACKETS: Final = compile_patterns(_CREDITS["in_brackets"], _PARTS)
 _CREDIT_FIRST: Final = compile_patterns(_CREDITS["first"], _PARTS)
-_FOOTER: Final = re.compile(rf"(?:{compile_patterns(_CREDITS['footers'], _PARTS).pattern})[.!]?$")
+_FOOTER: Final = compile_patterns([rf"(?:{join_patterns(_CREDITS['footers'], _PARTS)})[.!]?$"], {})
 
 _FRAGMENT: Final = 60  # characters up to which the beginning of a sentence says nothing
 _TAIL: Final = 200  # characters at the end in which such a call is looked for
@@ -58,8 +58,8 @@ _NOBODY: Final = frozenset(_LEXICON["nobody"].split())
 
 
 def _compile_instruction(hint: str, patterns: list[str]) -> re.Pattern[str]:
-    whole = compile_patterns(patterns, {**_PARTS, "hint": hint}).pattern
-    return re.compile(re.sub(r" (\??)", lambda space: r"\s*" if space[1] else r"\s+", whole))
+    whole = join_patterns(patterns, {**_PARTS, "hint": hint})
+    return compile_patterns([re.sub(r" (\??)", lambda space: r"\s*" if space[1] else r"\s+", whole)], {})
 
 
 _INSTRUCTIONS: Final = [

@@ -3,9 +3,9 @@ const FORMATS = ["layered", "inline", "reference", "academic", "markdown", "bibt
 
 function render(event) {
   const lead = event.reports.find((report) => report.chatbotnews_id === event.lead) || event.reports[0];
-  show(quoted("h1", event.headline),
-    quiet(`${capital(event.agreement)}. First by `,
-      publisher(event.first_reported.original_publisher), ", ", timeElement(event.first_reported.published_at), "."),
+  const first = event.first_reported;
+  const by = first.certain ? ["First by ", publisher(first.original_publisher), ", "] : ["First report: "];
+  show(quoted("h1", event.headline), quiet(`${capital(event.agreement)}. `, ...by, timeElement(first.published_at), "."),
     actions(citeControls(lead), link("Open source", lead.original_url, `of ${lead.original_publisher}`),
       link("Permalink", event.permalink, ": the event")),
     make("h2", {}, "Coverage by tier"), tierList(event.reports),

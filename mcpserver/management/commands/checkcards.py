@@ -1,4 +1,4 @@
-"""Checks what is handed to directories of MCP servers, by the rules that these publish (docs/registering.md)."""
+"""Check what is submitted to directories of MCP servers against their published rules (docs/registering.md)."""
 
 import json
 import re
@@ -9,10 +9,11 @@ from typing import Annotated, Any, Final, Literal
 
 import mcp_types as types
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.urls import is_valid_path
 from pydantic import AfterValidator, BaseModel, Field, ValidationError
 
+from config.command_base import WireCommand
 from config.errors import WireError
 from config.plugins import list_plugins
 from mcpserver.servers import SERVERS
@@ -23,7 +24,7 @@ from wire.corpora.common.server_card import read_wire_card
 
 REGISTRY: Final = "server.json"
 SUBMISSIONS: Final = ("docs/chatgpt-submission.json", "docs/claude-submission.json")
-LEAST_CASES: Final = {"positive_cases": 5, "negative_cases": 3}  # of the directory that wants most
+LEAST_CASES: Final = {"positive_cases": 5, "negative_cases": 3}  # of the strictest directory
 _NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _HINTS: Final = {"read_only_hint": True, "destructive_hint": False}
 _RANGE: Final = re.compile(r"[\^~<>*]|\.x\b|^latest$")
@@ -33,7 +34,7 @@ Address = Annotated[str, Field(pattern=r"^https?://[^\s{}]+$")]
 
 def _refuse_range(version: str) -> str:
     if _RANGE.search(version):
-        raise ValueError("must be one version and no range")
+        raise ValueError("must be one version, not a range")
     return version
 
 
@@ -54,10 +55,10 @@ class Card(BaseModel):
     remotes: list[Remote] = Field(min_length=1)
 
 
-class Command(BaseCommand):
+class Command(WireCommand):
     help = (
-        "Check server.json, every server's card and tools, and the packages for directories, whose test prompts are asked of the "
-        "wire as it is. Exit status 1 where a directory would refuse something."
+        "Check server.json, every server's card and tools, and the submissions to directories, whose test prompts are run on this "
+        "wire. Exit status 1 if a directory would refuse something."
     )
 
     def handle(self, **_options: Any) -> None:
@@ -69,11 +70,10 @@ class Command(BaseCommand):
         for problem in problems:
             self.stderr.write(problem)
         if problems:
-            raise CommandError("A directory would refuse this. Mend what is named above, and check again.")
+            raise CommandError("A directory would refuse this. Fix the problems above, then check again.")
 
 
 def check_cards(root: Path) -> Iterator[str]:
-    """Yield what is wrong with server.json and with each server's card."""
     wires = read_wire_card()
     registered = json.loads((root / REGISTRY).read_text(encoding="utf-8"))
     cards = [wires, *(wires | own for plugin in list_plugins() for own, _ in plugin.list_server_cards())]
@@ -83,11 +83,10 @@ def check_cards(root: Path) -> Iterator[str]:
         except ValidationError as error:
             yield from (f"{where}: {'.'.join(map(str, row['loc']))}: {row['msg']}" for row in error.errors())
     if settings.SITE_IS_HTTPS and settings.WIRE_MCP_URL not in [remote["url"] for remote in registered.get("remotes", ())]:
-        yield f"{REGISTRY}: no remote is {settings.WIRE_MCP_URL}, as WIRE_MCP_URL says. Put your own address and name there."
+        yield f"{REGISTRY}: no remote has the WIRE_MCP_URL {settings.WIRE_MCP_URL}. Put your own address and name there."
 
 
 def check_tools(_root: Path) -> Iterator[str]:
-    """Yield what is wrong with the tools of each server as they are listed."""
     for module in dict.fromkeys(SERVERS.values()):
         for spec in import_module(module).TOOLS.values():
             problems = _check_tool(spec.to_listing(compact))
@@ -96,34 +95,34 @@ def check_tools(_root: Path) -> Iterator[str]:
 
 def _check_tool(tool: types.Tool) -> Iterator[str]:
     if not _NAME.fullmatch(tool.name):
-        yield "a name has 1 to 64 letters, digits, - and _"
+        yield "the name must have 1 to 64 letters, digits, - or _"
     if not (tool.title and tool.description):
         yield "title and description are needed"
     for hint, value in _HINTS.items():
         if getattr(tool.annotations, hint, None) is not value:
-            yield f"{hint} must be {value}, for it only reads"
+            yield f"{hint} must be {value}, because the tool only reads"
 
 
 def check_submissions(root: Path) -> Iterator[str]:
-    """Yield what is wrong with each directory's package: its pages, its number of cases, and cases that answer otherwise."""
+    """Yield what is wrong with each submission: its pages, its number of cases, and cases with unexpected answers."""
     for file in SUBMISSIONS:
         package = json.loads((root / file).read_text(encoding="utf-8"))
         for page in ("privacy_page", "terms_page"):
             if not is_valid_path(str(package.get(page)), settings.PUBLIC_URLCONF):
-                yield f"{file}: {page}: {package.get(page)!r} is no page of the site"
+                yield f"{file}: {page}: {package.get(page)!r} is not a page of the site"
         for kind, least in LEAST_CASES.items():
             if len(package.get(kind, ())) < least:
-                yield f"{file}: {kind}: at least {least} are wanted"
+                yield f"{file}: {kind}: at least {least} are required"
         first_id = ""
         for case in (case for kind in LEAST_CASES for case in package.get(kind, ())):
             answer = ask(case, first_id)
             first_id = first_id or next((hit["id"] for hit in answer.get("results", ())), "")
             if wrong := [name for name, wanted in case["expect"].items() if not is_as_expected(answer, name, wanted)]:
-                yield f"{file}: {case['prompt']!r} answers otherwise in {', '.join(wrong)}"
+                yield f"{file}: {case['prompt']!r} is answered differently in {', '.join(wrong)}"
 
 
 def ask(case: Mapping[str, Any], first_id: str) -> dict[str, Any]:
-    """Return what a case's tool answers: its structured content, with `text` and `is_error` of the result as `_text`, `_error`."""
+    """Return the answer of a case's tool: its structured content, with the result's `text` and `is_error` as `_text`, `_error`."""
     given = {name: first_id if value == "$first_id" else value for name, value in case["arguments"].items()}
     spec = TOOLS[case["tool"]]
     try:

@@ -6,16 +6,16 @@ import sys
 from typing import Any
 
 import anyio
-from django.core.management.base import BaseCommand
 from mcp.server.stdio import stdio_server
 
+from config.command_base import WireCommand
 from config.command_runner import INTERRUPTED
 from mcpserver.registry import doors
 from mcpserver.tooling import usage
 
 
-class Command(BaseCommand):
-    help = "Serve MCP over stdio, for Claude Desktop and its like. Nothing but protocol goes to standard output."
+class Command(WireCommand):
+    help = "Serve MCP over stdio, for Claude Desktop and similar clients. Nothing but protocol goes to standard output."
 
     def handle(self, **_options: Any) -> None:
         anyio.run(_serve)

@@ -14,7 +14,7 @@ from pydantic import Field
 
 from citations.format.formats import CitationFormat
 from config.errors import NothingPublished
-from mcpserver.servers.base import PromptSpec
+from mcpserver.servers.base import TEXTS, PromptSpec
 from mcpserver.servers.wire.tools import CITE, Id
 from mcpserver.tooling.arguments import WHOLE, Arguments
 from wire import queries
@@ -73,7 +73,7 @@ def daily_briefing(args: DailyBriefing) -> str:
     sections = []
     for category in wanted:
         stories = [story for story in day.stories if story.category == category]
-        body = _stories(stories[:PER_SECTION]) if stories else "No stories in this category."
+        body = "\n".join(map(_story, stories[:PER_SECTION])) if stories else "No stories in this category."
         shown = f", the first {PER_SECTION} shown" if len(stories) > PER_SECTION else ""
         sections.append(f"## {category.label} ({len(stories)}{shown})\n{body}")
     stale = STALE if day.is_stale else ""
@@ -131,7 +131,7 @@ def compare_coverage(args: CompareCoverage) -> str:
             lead,
             RULES,
             f"Consensus score: {found.consensus_score:.2f}. {found.notes}",
-            _stories(stories),
+            "\n".join(map(_story, stories)),
             CITE,
         )
     )
@@ -144,17 +144,16 @@ def _one_of_each(found: ConsensusOut) -> list[str]:
 
 
 def _event_of(anchor: str) -> tuple[ConsensusOut, str]:
-    """Return the consensus on the event that a headline or keyword names, and how it was chosen."""
     found = queries.get_consensus(headline=anchor)
     if found.story_id is not None or not any(character.isalnum() for character in anchor):
-        return found, "The first story below has the headline most like it; if it tells of something else, say so instead."
+        return found, "The first story below has the most similar headline; if it is about something else, say so instead."
     hits = queries.search_wire(anchor, limit=LOOKED_THROUGH, group=params.Group.NONE)
     if hits.stories and hits.matched == "all words":
         found = queries.get_consensus(story_id=max(hits.stories, key=lambda story: story.cross_source_count).chatbotnews_id)
     elif hits.stories:
         found = queries.get_consensus(story_id=hits.stories[0].chatbotnews_id)
-        return found, "Below is the event that comes nearest to these words, not all of which it has; if it is another, say so."
-    return found, "Below is the most widely reported event of those that hold these words; if another may be meant, say so."
+        return found, "Below is the event closest to these words, not all of which it has; if it is another event, say so."
+    return found, "Below is the most widely reported event that has these words; if another may be meant, say so."
 
 
 def topic_deep_dive(args: TopicDeepDive) -> str:
@@ -174,18 +173,14 @@ def topic_deep_dive(args: TopicDeepDive) -> str:
     return "\n\n".join(
         (
             f"Write a comprehensive account of {found.label} {window} from the wire below: the main developments in the order in "
-            f"which they were published, what several publications bear out, what rests on one, and open questions.{stale}",
-            f"Below are {len(found.stories)} stories, newest first{rest}. Date nothing but by what they say.",
+            f"which they were published, what several publications confirm, what only one reports, and open questions.{stale}",
+            f"Below are {len(found.stories)} stories, newest first{rest}. Give no date that they do not give.",
             RULES,
             f"<overview>{_escape_tags(found.summary)}</overview>",  # it may quote a headline
-            _stories(found.stories),
+            "\n".join(map(_story, found.stories)),
             CITE,
         )
     )
-
-
-def _stories(stories: list[StoryOut]) -> str:
-    return "\n".join(_story(story) for story in stories)
 
 
 def _story(story: StoryOut) -> str:
@@ -209,26 +204,14 @@ def _escape_tags(text: str) -> str:
 
 
 PROMPTS: Final[Mapping[str, PromptSpec]] = {
-    render.__name__.replace("_", "-"): PromptSpec(render.__name__.replace("_", "-"), title, description, arguments, render)
-    for render, arguments, title, description in (
-        (
-            daily_briefing, DailyBriefing, "Daily briefing",
-            "A structured daily briefing of the AI industry from the wire, by category, with layered citations.",
-        ),
-        (
-            cite_chatbotnews, CiteChatbotnews, "Cite a story",
-            "Instructions and a worked example for a layered citation of a given story.",
-        ),
-        (
-            compare_coverage, CompareCoverage, "Compare coverage",
-            "How two or more of the 24 publications covered an event: where they agree and where they differ.",
-        ),
-        (
-            topic_deep_dive, TopicDeepDive, "Topic deep dive",
-            "Comprehensive coverage of one tracked topic over a window of days.",
-        ),
+    name: PromptSpec(name, **TEXTS["wire"]["prompts"][name], arguments=arguments, render=render)
+    for name, arguments, render in (
+        ("daily-briefing", DailyBriefing, daily_briefing),
+        ("cite-chatbotnews", CiteChatbotnews, cite_chatbotnews),
+        ("compare-coverage", CompareCoverage, compare_coverage),
+        ("topic-deep-dive", TopicDeepDive, topic_deep_dive),
     )
-}  # fmt: skip
+}
 
 
 def _todays_ids() -> list[str]:

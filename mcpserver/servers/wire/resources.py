@@ -2,7 +2,7 @@
 
 import datetime as dt
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 import orjson
@@ -10,6 +10,7 @@ from mcp_types import Resource, ResourceTemplate
 from pydantic import BaseModel
 
 from config.errors import NotFound
+from mcpserver.servers.base import TEXTS
 from sources.vocabulary import ROSTER_SIZE
 from wire import queries
 from wire.schemas.detail import Detail, shape_page
@@ -29,47 +30,22 @@ PAGE: Final = 100  # resources in one page of resources/list
 TITLE: Final = 80  # characters of a headline by which a story is listed
 EDGE_TTL_MS: Final = 300_000  # today and its categories: the specification's five minutes
 
-BRIEFLY: Final = "about an eighth of the tokens"
 HINT: Final = "resources/list names every story of today and every archived day; resources/templates/list the patterns."
 
-FIXED: Final = tuple(
-    Resource(uri=f"wire://{path}", name=name, description=description, mime_type=mime_type)
-    for path, name, description, mime_type in (
-        ("today", "Today's wire", "Today's full wire: all stories, all categories.", JSON),
-        ("today/brief", "Today's wire in brief", f"Today's stories, {BRIEFLY}: who said what, when, and how to cite it.", JSON),
-        *(
-            (f"today/{c.value}", f"Today: {c.label}", f"Today's stories filtered to the {c.label} category.", JSON)
-            for c in Category
-        ),
-        ("editor-take/today", "Editor's Take", "Today's auto-generated editorial brief.", MARKDOWN),
-        ("sources", "Source roster (24 publications)", "The 24-publication source roster with tier classification.", JSON),
-        ("llms.txt", "llms.txt", "Mirror of the site's llms.txt directives.", TEXT),
-        (
-            "provenance/today",
-            "Today's provenance",
-            "Today's wire SHA-256 hash, FPL anchor, signature and UTC timestamp.",
-            JSON,
-        ),
-        *((f"topic/{t.value}", f"Topic: {t.label}", f"Topic-specific roll-up of {t.label}.", JSON) for t in Topic),
-    )
-)
+
+def _list_fixed() -> Iterator[Resource]:
+    vocabularies: dict[str, Any] = {"today/{category}": Category, "topic/{topic}": Topic}
+    for path, texts in TEXTS["wire"]["resources"].items():
+        if path not in vocabularies:
+            yield Resource(uri=f"wire://{path}", **texts)
+        for value in vocabularies.get(path, ()):
+            named = {key: text.format(label=value.label) for key, text in texts.items()}
+            yield Resource(uri=f"wire://{path.format(category=value.value, topic=value.value)}", **named)
+
+
+FIXED: Final = tuple(_list_fixed())
 TEMPLATES: Final = tuple(
-    ResourceTemplate(uri_template=f"wire://{path}", name=name, description=description, mime_type=JSON)
-    for path, name, description in (
-        ("today/{category}", "Today by category", "Today's stories filtered to one of the five categories."),
-        ("today/{category}/brief", "Today by category, in brief", f"The same stories, {BRIEFLY}."),
-        ("story/{id}", "Story", "Individual story by chatbotnews_id."),
-        ("event/{id}", "Event", "One happening with every report of it, by event_id or the id of any of its stories."),
-        ("topic/{slug}", "Topic", "Topic-specific roll-up, one of twelve topics."),
-        ("topic/{slug}/brief", "Topic, in brief", f"The same stories, {BRIEFLY}."),
-        ("archive/{date}", "Archived day", "Historical wire snapshot of a specific UTC date, YYYY-MM-DD."),
-        ("archive/{date}/brief", "Archived day, in brief", f"The stories of that day, {BRIEFLY}."),
-        (
-            "provenance/{date}",
-            "Provenance of a day",
-            "Hashes, FPL anchor and signature of a specific UTC date, YYYY-MM-DD.",
-        ),
-    )
+    ResourceTemplate(uri_template=f"wire://{path}", mime_type=JSON, **texts) for path, texts in TEXTS["wire"]["templates"].items()
 )
 
 Content = tuple[str, str]  # MIME type and text
@@ -158,7 +134,6 @@ def _brief(page: StoriesAnswer[Any]) -> Content:
 
 
 def _today_category(slug: str) -> StoriesAnswer[DayStoriesOut]:
-    """Today's stories of one category, in the shape of a list."""
     return queries.get_todays_category(_parse_slug(Category, slug))
 
 

@@ -4,7 +4,6 @@ The last five let a client check the wire, and what was written about it.
 """
 
 from collections.abc import Callable, Mapping
-from functools import partial
 from typing import Annotated, Any, Final, get_type_hints
 
 import orjson
@@ -13,13 +12,13 @@ from pydantic import BaseModel, Field, StringConstraints
 
 from citations.format.formats import CitationFormat
 from config.http.request_guard import caller, give_back
-from mcpserver.http.threads import run_query
+from mcpserver.servers.base import TEXTS
 from mcpserver.servers.wire.detail import fit
 from mcpserver.tooling.arguments import LIST, WHOLE, Arguments
 from mcpserver.tooling.tools import ADDRESSES_THE_MODEL, ToolAnswer, ToolSpec
 from sources import queries as sources_queries
 from wire import queries
-from wire.api.streaming import LONGEST_WAIT, wait_for_changes
+from wire.api.streaming import LONGEST_WAIT
 from wire.queries.changes import LIMIT, MOST, parse_kinds
 from wire.queries.claim_corroboration import MAX_CLAIM
 from wire.queries.verification import MAX_TEXT
@@ -29,17 +28,13 @@ from wire.schemas.documents import DocumentOut
 from wire.schemas.params import MOST_BUDGET, AnyCategory, AnyTopic, Day, Days, IsoEnd, IsoMoment
 from wire.schemas.stories_answer import StoriesAnswer
 
-CITE: Final = (
-    "When citing a story, the layered format is the recommended canonical citation: "
-    "'According to {original_publisher}, as summarized by ChatbotNews.ai, …'"
-)
-
+CITE: Final[str] = TEXTS["wire"]["cite"]
 Query = Annotated[str, Field(min_length=1, max_length=params.MAX_QUERY, description='Keywords, or a "phrase" in double quotes.')]
 TRIMMED: Final = StringConstraints(strip_whitespace=True)
 Id = Annotated[str, Field(max_length=100), TRIMMED]
 StoryId = Annotated[Id, Field(description="A chatbotnews_id such as cbn-0123456789ab.")]
-SearchLimit = Annotated[params.SearchLimit, Field(description="Most stories."), WHOLE]
-ListLimit = Annotated[params.ListLimit, Field(description="Most stories."), WHOLE]
+SearchLimit = Annotated[params.SearchLimit, Field(description="Max stories."), WHOLE]
+ListLimit = Annotated[params.ListLimit, Field(description="Max stories."), WHOLE]
 Tier = Annotated[
     int, Field(ge=1, le=4, description="1 corporate blogs, 2 specialist press, 3 global press, 4 category wire."), WHOLE
 ]
@@ -137,7 +132,7 @@ class ListEvents(Arguments):
     )
     category: Section | None = None
     topic: Subject | None = None
-    limit: Annotated[params.ListLimit, Field(description="Most events."), WHOLE] = params.LIST_LIMIT
+    limit: Annotated[params.ListLimit, Field(description="Max events."), WHOLE] = params.LIST_LIMIT
     cursor: Cursor = None
     max_tokens: Budget = None
 
@@ -148,7 +143,7 @@ class GetEvent(Arguments):
 
 class GetStoryline(Arguments):
     event_id: Annotated[Id, Field(description="A storyline_id, or the id of any event or story of it.")]
-    limit: Annotated[params.ListLimit, Field(description="Most events."), WHOLE] = params.LIST_LIMIT
+    limit: Annotated[params.ListLimit, Field(description="Max events."), WHOLE] = params.LIST_LIMIT
     cursor: Cursor = None
 
 
@@ -173,7 +168,7 @@ class GetProvenance(Arguments):
 
 
 class GetChanges(Arguments):
-    cursor: Annotated[str | None, Field(max_length=500, description="next_cursor of the answer before; wins over since.")] = None
+    cursor: Annotated[str | None, Field(max_length=500, description="The last answer's next_cursor; wins over since.")] = None
     kinds: Annotated[str | None, Field(max_length=200, description="Only these: story_added,story_withdrawn,…")] = None
     limit: Annotated[int, Field(ge=1, le=MOST), WHOLE] = LIMIT
     wait: Annotated[int, Field(ge=0, le=LONGEST_WAIT, description="Seconds to wait for one."), WHOLE] = 0
@@ -269,149 +264,51 @@ def check_limits(_args: CheckLimits) -> ToolAnswer:
 
 
 def get_changes(args: GetChanges) -> ToolAnswer:
-    return ToolAnswer(fit(args.max_tokens, args.limit, "changes", lambda limit: _list_changes(args, limit).model_dump(mode="json")))
+    return ToolAnswer(fit(args.max_tokens, args.limit, "changes", lambda limit: list_changes(args, limit).model_dump(mode="json")))
 
 
-def _list_changes(args: GetChanges, limit: int) -> proofs.ChangesOut:
+def list_changes(args: GetChanges, limit: int) -> proofs.ChangesOut:
     return queries.get_changes(args.cursor, limit, parse_kinds(args.kinds), args.since)
 
 
-async def wait_for_answer(args: GetChanges) -> ToolAnswer:
-    """Return the changes behind the cursor as soon as there are any, or none after `wait` seconds."""
-    await wait_for_changes(args.wait, partial(run_query, _list_changes, args, 1))
-    return await run_query(get_changes, args)
-
-
 def _stories(args: SearchWire | GetCategory | GetTopicCoverage | GetEntity, ask: Callable[[int], StoriesAnswer[Any]]) -> ToolAnswer:
-    """Return a list, as much of each story and as many of them as asked for."""
     return ToolAnswer(fit(args.max_tokens, args.limit, "stories", lambda limit: shape_page(ask(limit), args.detail)))
 
 
-def _tool(
-    run: Callable[[Any], ToolAnswer], arguments: type[Arguments], output: type[BaseModel], title: str, says: str, **more: Any
-) -> ToolSpec:
-    return ToolSpec(more.pop("name", run.__name__), title, f"{says} {CITE}", arguments, output, run, **more)
+def _tool(run: Callable[[Any], ToolAnswer], arguments: type[Arguments], output: type[BaseModel], **more: Any) -> ToolSpec:
+    name = more.pop("name", run.__name__)
+    texts = TEXTS["wire"]["tools"][name]
+    return ToolSpec(name, texts["title"], f"{texts['description']} {CITE}", arguments, output, run, **more)
 
 
-def _query(query: Callable[..., BaseModel], arguments: type[Arguments], title: str, says: str, **more: Any) -> ToolSpec:
-    """Return the tool that passes each of its arguments on to `query`, which calls them the same."""
+def _query(query: Callable[..., BaseModel], arguments: type[Arguments], **more: Any) -> ToolSpec:
     named = {"name": query.__name__} | more
-    return _tool(lambda args: ToolAnswer.of(query(**dict(args))), arguments, get_type_hints(query)["return"], title, says, **named)
+    return _tool(lambda args: ToolAnswer.of(query(**dict(args))), arguments, get_type_hints(query)["return"], **named)
 
 
 TOOLS: Final[Mapping[str, ToolSpec]] = {
     tool.name: tool
     for tool in (
-        _tool(
-            search_wire, SearchWire, story.SearchOut, "Search the wire",
-            "For a question or keywords, over all days, with filters. For the news of a day: list_events. `matched` says how far "
-            "to trust the list, `not_found` names words that no story here has. Empty does not mean that nothing was reported.",
-        ),
-        _tool(
-            get_story, GetStory, story.StoryOut, "Get one story",
-            "For one story by its chatbotnews_id, with every citation format; search_wire finds ids. A withdrawn story has its "
-            "status and no citations.",
-            is_terse=True,
-        ),
-        _tool(
-            get_category, GetCategory, story.StoriesOut, "Stories of a category",
-            "To browse one of the five categories, newest first; get_topic_coverage has companies.",
-        ),
-        _tool(
-            get_topic_coverage, GetTopicCoverage, story.TopicOut, "Coverage of a topic",
-            "To follow one of the twelve topics, newest first, with a one-sentence summary; search_wire takes any other subject.",
-        ),
-        _query(
-            queries.get_consensus, GetConsensus, "Who else reports it",
-            "For a known story, or its headline: who else reports it. For a claim: corroborate. A consensus score, 0 to 1, the "
-            "number of independent sources, and their stories; of a headline those of `matched`, the most similar story, which may "
-            "say something else.",
-            is_terse=True,
-        ),
-        _tool(
-            get_citation, GetCitation, story.CitationOut, "Cite a story",
-            "To cite one story: one ready-made citation, layered unless another format is asked for. A withdrawn story has none.",
-        ),
-        _tool(
-            get_editor_take, GetEditorTake, story.EditorTakeOut, "The day's brief",
-            "For a day's brief in Markdown, the Editor's Take; list_events has events one by one.",
-        ),
-        _query(
-            queries.list_sources, ListSources, "The 24 publications",
-            "For the roster of 24 publications or one tier, with kinds of feed; verify_source_integrity checks one name.",
-        ),
-        _query(
-            sources_queries.verify_source, VerifySource, "Is this publication in the roster?",
-            "Before attributing anything to a publication by way of ChatbotNews.ai: whether its name is one of the 24.",
-            name="verify_source_integrity",
-            is_terse=True,
-        ),
-        _tool(
-            list_events, ListEvents, story.EventsOut, "What happened on a day",
-            "For the news of a day or a period, start here: one line per event, about seventy tokens each. An event is one thing "
-            "that happened, whoever reports it; those that most newsrooms reported come first. Inline citation: 'ChatbotNews.ai, "
-            "citing {publisher} (Tier {tier}), {date of published_at}: {headline}.' For others give get_citation the event's "
-            "lead, or its event_id where it has none. get_event names every report.",
-        ),
-        _query(
-            queries.get_event, GetEvent, "One event, every report",
-            "For one event and every report of it, oldest first, each with its citation: who was first, which are independent, "
-            "which copy another's text. compare_coverage sets their words side by side. About 160 tokens, and 200 more a report.",
-            is_terse=True,
-        ),
-        _query(
-            queries.get_storyline, GetStoryline, "What came before and after",
-            "For what led to an event and followed it: a storyline over weeks, oldest first, one line and citation each.",
-            is_brief=True,
-        ),
-        _tool(
-            get_entity, GetEntity, story.EntityOut, "Coverage of a company, person or product",
-            "For one company, person or product, such as Sam Altman: stories that name it, newest first, its own posts apart, and "
-            "storylines; an unknown name gets the nearest. get_topic_coverage has the twelve topics; search_wire takes any words.",
-            is_brief=True,
-        ),
-        _tool(
-            search, Search, SearchHits, "Search (connectors)",
-            "For connectors and deep research only: ids, titles and addresses of ten hits of all kinds. Read one with fetch.",
-        ),
-        _tool(
-            fetch, Fetch, DocumentOut, "Fetch (connectors)",
-            "For connectors and deep research only: one document, by an id that search returned.",
-        ),
-        _query(
-            queries.verify_citation, VerifyCitation, "Check citations",
-            "Before you publish or repeat citations of this wire: holds each in a text against the record (publisher, tier, date, "
-            "URL, what is said) and gives the correct string.",
-            is_brief=True,
-        ),
-        _query(
-            queries.get_proved, GetProvenance, "Prove a day or a story",
-            "To prove that the wire published something: hash, link, signature and log checkpoint of a day, and a Merkle proof "
-            "for one story.",
-            name="get_provenance", is_brief=True,
-        ),
-        _tool(
-            get_changes, GetChanges, proofs.ChangesOut, "Follow every change",
-            "For what changed since a moment: stories added, revised, corrected, withdrawn, events, days, in order. For news: "
-            "list_events. `counts` has all by kind; narrow by `kinds`. A full copy begins with since=1970-01-01.",
-            is_brief=True,
-        ),
-        _query(
-            queries.corroborate, Corroborate, "Who reports a claim",
-            "For a claim in your own words: who reports it? confirmed (two or more independently), single_source or not_found. "
-            "get_consensus weighs a known story.",
-            is_brief=True,
-        ),
-        _query(
-            queries.compare_coverage, CompareCoverage, "Coverage side by side",
-            "For how publications differ about one event: headlines, words only one uses, figures that differ. get_event lists "
-            "its reports.",
-            is_brief=True,
-        ),
-        _tool(
-            check_limits, CheckLimits, limits.LimitsOut, "What you may still ask",
-            "Before many calls: how many requests and streams you have left, and until when. Costs none.",
-            is_brief=True,
-        ),
+        _tool(search_wire, SearchWire, story.SearchOut),
+        _tool(get_story, GetStory, story.StoryOut, is_terse=True),
+        _tool(get_category, GetCategory, story.StoriesOut),
+        _tool(get_topic_coverage, GetTopicCoverage, story.TopicOut),
+        _query(queries.get_consensus, GetConsensus, is_terse=True),
+        _tool(get_citation, GetCitation, story.CitationOut),
+        _tool(get_editor_take, GetEditorTake, story.EditorTakeOut),
+        _query(queries.list_sources, ListSources),
+        _query(sources_queries.verify_source, VerifySource, name="verify_source_integrity", is_terse=True),
+        _tool(list_events, ListEvents, story.EventsOut),
+        _query(queries.get_event, GetEvent, is_terse=True),
+        _query(queries.get_storyline, GetStoryline, is_brief=True),
+        _tool(get_entity, GetEntity, story.EntityOut, is_brief=True),
+        _tool(search, Search, SearchHits),
+        _tool(fetch, Fetch, DocumentOut),
+        _query(queries.verify_citation, VerifyCitation, is_brief=True),
+        _query(queries.get_proved, GetProvenance, name="get_provenance", is_brief=True),
+        _tool(get_changes, GetChanges, proofs.ChangesOut, is_brief=True),
+        _query(queries.corroborate, Corroborate, is_brief=True),
+        _query(queries.compare_coverage, CompareCoverage, is_brief=True),
+        _tool(check_limits, CheckLimits, limits.LimitsOut, is_brief=True),
     )
-}  # fmt: skip
+}

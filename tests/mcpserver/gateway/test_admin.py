@@ -63,7 +63,7 @@ def test_a_number_is_overridden_and_a_wrong_one_is_explained(admin: Client) -> N
     for wrong, says in (
         ({"resource": "nowhere"}, "not one of the available choices"),
         ({"resource": "news_global_trends", "number": "limit", "value": "1.5"}, "a whole number"),
-        ({"resource": "news_global_trends", "number": "timeout", "value": "0"}, "longer than nothing"),
+        ({"resource": "news_global_trends", "number": "timeout", "value": "0"}, "longer than 0"),
         ({"resource": "news_global_trends", "number": "command", "value": "1"}, "not one of the available choices"),
     ):
         assert says in words(admin.post(page, good | wrong)).replace("&#x27;", "'"), wrong
@@ -96,7 +96,7 @@ def test_an_agent_is_made_of_choices_and_its_key_is_shown_once(admin: Client) ->
     for wrong, says in (
         ({"name": "Scout!"}, "Small letters"),
         ({"name": "other", "grants": "market"}, "not one of the available choices"),
-        ({"name": "other", "attribute_twitter_id": "a\u202eb"}, "characters that can be seen"),
+        ({"name": "other", "attribute_twitter_id": "a\u202eb"}, "Use visible characters."),
         ({"name": "other", "share": "0"}, "greater than or equal to 1"),
         ({}, "already exists"),
     ):
@@ -115,7 +115,7 @@ def test_an_agent_is_changed_gets_another_key_and_loses_it(admin: Client) -> Non
     assert save(admin, f"{page}change/", {"grants": "market://", "share": "50", "attribute_other": "8"}).status_code == 302
     caller = auth.find_caller(token)
     assert (caller.name, caller.grants, caller.share, caller.attributes) == ("scout", ("market://",), 50, {"other": "8"})
-    assert "opens nothing from then on" in words(admin.get(f"{page}rotate/"))
+    assert "stops working" in words(admin.get(f"{page}rotate/"))
     assert auth.find_caller(token).name == "scout", "looking changes nothing"
     other = _read_key(admin.post(f"{page}rotate/"))
     assert auth.find_caller(other).grants == ("market://",)
@@ -145,9 +145,9 @@ def test_who_only_looks_at_an_agent_sees_no_form_and_makes_no_key() -> None:
 @pytest.mark.slow
 def test_the_policy_is_read_again_by_a_button_that_refuses_a_wrong_one(admin: Client, settings: Settings, tmp_path: Path) -> None:
     page = admin.get("/admin/gateway/upstreamstate/")
-    assert "Read the policy again" in words(page)
+    assert "Reload the policy" in words(page)
     button = "/admin/gateway/upstreamstate/reload_policy"
-    assert "read the policy and its secrets again" in words(admin.get(button, follow=True))
+    assert "reload the policy and its secrets" in words(admin.get(button, follow=True))
     assert UpstreamState.objects.get(name=POLICY_ROW).resets == 1
     settings.WIRE_GATEWAY_POLICY = tmp_path / "policy.toml"
     settings.WIRE_GATEWAY_POLICY.write_text("version = 2")

@@ -104,7 +104,7 @@ def test_binary_data_are_base64(stage: Stage, policy: Policy) -> None:
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("schema = { type = 'thing' }", "schema: this is no JSON Schema"),
+        ("schema = { type = 'thing' }", "schema: this is not a JSON Schema"),
         ("answers = 'yaml'", "answers: "),
     ],
 )

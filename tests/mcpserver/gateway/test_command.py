@@ -28,7 +28,7 @@ COIN = "market://crypto/base/trending"
 @pytest.fixture(scope="session", autouse=True)
 def close_writer(django_db_setup: None) -> Iterator[None]:  # noqa: ARG001
     yield
-    runtime.in_writer(connections.close_all)
+    runtime._writer.submit(connections.close_all).result()
     close_query_threads()
 
 
@@ -84,13 +84,13 @@ def test_check_compares_the_policy_with_what_upstreams_list(server: Server) -> N
     server.order(
         "ok", lists={"resources": [], "resourceTemplates": [{"uriTemplate": "market://crypto/{name}/trending", "name": "m"}]}
     )
-    with pytest.raises(CommandError, match="something else than mcp-server-openclaw offers"):
+    with pytest.raises(CommandError, match="something that mcp-server-openclaw does not offer"):
         gateway("check", "--live")
     offered = [{"uri": uri, "name": "x"} for uri in ("openclaw://heartbeat", "openclaw://arp/discover")]
     server.order("ok", lists={"resources": [*offered, {"uri": "market://crypto/x/trending", "name": "m"}]})
     said = gateway("check", "--live")
-    assert "mcp-server-market: offers all" in said
-    assert "mcp-server-openclaw: offers all" in said
+    assert "mcp-server-market: offers everything" in said
+    assert "mcp-server-openclaw: offers everything" in said
 
 
 @pytest.mark.slow
@@ -204,7 +204,7 @@ def test_every_resource_can_be_tried(resource: str) -> None:
 
 
 def test_a_heartbeat_is_not_tried() -> None:
-    with pytest.raises(CommandError, match="recorded whatever"):
+    with pytest.raises(CommandError, match="always recorded, so it cannot be tried"):
         gateway("try", "openclaw_heartbeat")
 
 
@@ -224,7 +224,7 @@ def test_log_tells_the_newest_first_and_failures_alone(server: Server) -> None:
 def test_forget_deletes_what_it_is_told_to() -> None:
     gateway("read", GLOBAL)
     gateway("read", "news://category/finance/trends")
-    with pytest.raises(CommandError, match="Say what"):
+    with pytest.raises(CommandError, match="Name what to forget"):
         gateway("forget")
     assert gateway("forget", "--resource", "news_global_trends").startswith("1 stored")
     assert gateway("forget", "--agent", "scout").startswith("0 stored")
@@ -245,11 +245,11 @@ def test_forget_begins_limits_anew_and_closes_circuits_of_what_it_is_told(server
     names = {market, f"{market} share @scout", f"{market} share @other", news}
     assert set(Bucket.objects.values_list("name", flat=True)) == names
     said = gateway("forget", "--agent", "scout")
-    assert f"2 limits begin anew: {market} share @scout, {news}" in said
+    assert f"2 limits start again: {market} share @scout, {news}" in said
     assert "circuits" not in said
     assert "stored" not in gateway("forget", "--resource", "openclaw_heartbeat", "--only", "limits")
     assert Bucket.objects.count() == 2
     said = gateway("forget", "--resource", market)
-    assert "2 limits begin anew" in said
+    assert "2 limits start again" in said
     assert "mcp-server-market was left alone or had failed" in said
     assert (UpstreamState.objects.get(pk="mcp-server-market").failures, Bucket.objects.count()) == (0, 0)

@@ -253,7 +253,7 @@ def test_what_the_policy_says_of_secrets_and_addresses_is_checked() -> None:
         {"oauth": {"token_url": "https://x/token", "client_id": "a", "client_secret": "b"}},
         {"adapters": {"a": {"fields": {"x": "y | money"}}}},
     ):
-        with pytest.raises(ValueError, match=r"env:NAME|http\(s\)|no conversion"):
+        with pytest.raises(ValueError, match=r"env:NAME|http\(s\)|not a conversion"):
             Upstream(NAME, "http", address="https://x.example/mcp", **wrong)
     one = Upstream(NAME, "http", address="https://x.example", oauth=OAuth("https://x/t", "a", "env:NOT_SET_AT_ALL"))
     assert one.find_missing_secret() == "NOT_SET_AT_ALL"

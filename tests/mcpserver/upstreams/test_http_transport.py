@@ -258,7 +258,7 @@ def test_an_address_that_may_not_be_dialled_is_not() -> None:
             HttpSession(dispatcher=HttpDispatcher("http://127.0.0.1:9/mcp", checked, {})) as asker,
         ):
             asker.adopt(DISCOVERED)
-            with pytest.raises(httpx2.ConnectError, match="no public address"):
+            with pytest.raises(httpx2.ConnectError, match="not a public address"):
                 await asker.read_resource("x://y")
         assert [one.code for one in noted] == ["unreachable"]
 

@@ -163,7 +163,7 @@ def test_a_private_address_is_not_dialled(bench: Bench, settings: Settings) -> N
 
     found = asyncio.run(ask())
     assert isinstance(found, UpstreamError)
-    assert (found.code, "no public address" in found.detail) == ("unreachable", True)
+    assert (found.code, "not a public address" in found.detail) == ("unreachable", True)
 
 
 def test_a_secret_that_is_not_set_starts_nothing() -> None:

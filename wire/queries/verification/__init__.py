@@ -45,9 +45,9 @@ def verify_citation(text: str) -> VerifiedOut:
             citations, left = as_plain, left_of_plain
     notes = [NOT_JUDGED if citations else NONE_FOUND]
     if left:
-        notes.insert(0, f"{left} more citations were found and not checked: send the rest by itself.")
+        notes.insert(0, f"{left} more citations were found and not checked: send the rest separately.")
     elif is_cut:
-        notes.insert(0, f"The text was read up to its character {MAX_TEXT:,} only: send the rest by itself.")
+        notes.insert(0, f"The text was read up to its character {MAX_TEXT:,} only: send the rest separately.")
     verified = sum(one.verdict == "verified" for one in citations)
     return VerifiedOut(citations=citations, found=len(citations), verified=verified, notes=" ".join(notes))
 
@@ -122,12 +122,12 @@ def _answer_unknown(found: CitationMatch, similar: list[StoryRecord], publicatio
     """Answer a citation of a story that the wire has not, or that may be of several; `similar`: those that say the same."""
     named = found.other_id or found.story_id
     if found.story_id is None and found.other_id is not None:
-        problems = [f"{named!r} is no id of this wire: those are cbn- and twelve characters."]
+        problems = [f"{named!r} is not an id of this wire: ids are cbn- and twelve characters."]
     elif named is not None:
         problems = [f"The wire has no story {named}."]
     elif similar:
         listed = ", ".join(known.story.chatbotnews_id for known in similar[:5])
-        problems = [f"It names no id, and several stories say this: {listed}."]
+        problems = [f"It names no id, and several stories match: {listed}."]
     else:
         problems = ["It names no id, and no story of the wire says this."]
     if found.publisher and (outsider := publications.describe_outsider(found.publisher)):

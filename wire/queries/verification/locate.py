@@ -71,7 +71,7 @@ def check_behind(behind: str, known: StoryRecord, result: CheckResult) -> None:
     if level == WRONG:
         result.fail(problem)
     elif level == REWORDED:
-        result.note(f"The sentence goes on behind it. {problem}")
+        result.note(f"The sentence continues after it. {problem}")
 
 
 def check_around(around: str, known: StoryRecord, result: CheckResult) -> None:
@@ -100,14 +100,14 @@ def _judge(said: str, other_dates: list[str], row: StoryRevision, known: StoryRe
             return WRONG, reason
     if strange:
         listed = ", ".join(strange[:8])
-        return REWORDED, f"Words that the record does not have stand beside it ({listed}): compare them with `correct`."
+        return REWORDED, f"Words that the record does not have are beside it ({listed}): compare them with `correct`."
     texts = [words_of(text) for text in (row.headline, row.summary_medium, f"{row.author or ''} {row.original_publisher}")]
     for segment in _SEGMENT.split(said):
         words = words_of(segment)
         content = [number for number, word in enumerate(words) if word not in LEADS]
         run = words[content[0] : content[-1] + 1] if content else ()
         if len(run) > 1 and all(find_words(run, text) < 0 for text in texts):
-            return REWORDED, "Its words are the record's, but not in their order: it is no quotation."
+            return REWORDED, "Its words are the record's, but not in their order: it is not a quotation."
     return FITS, ""
 
 

@@ -31,7 +31,7 @@ def _is_part_of_headline(said: str, known: StoryRecord, result: CheckResult) -> 
     row = next((row for row in rows if is_quoted_from(said, row.headline)), None)
     if row is not None:
         result.accept("headline", said, row.headline, row.revision)
-        result.note("Its words stand in the headline, but without saying so it leaves out others beside them.")
+        result.note("Its words are in the headline, but it leaves out others among them without saying so.")
     return row is not None
 
 
@@ -57,9 +57,9 @@ def check_beginning(rest: str, known: StoryRecord, result: CheckResult, *, is_na
             continue
         result.accept("headline", rest[: len(row.headline) + 10], row.headline, row.revision)
         if is_cut and (left := _read_behind_cut(rest)) and not is_quoted_from(left, row.headline):
-            result.note(f"Behind what it leaves out the headline has no words {left!r}.")
+            result.note(f"After what it leaves out, the headline has no words {left!r}.")
         elif not is_cut and goes_on(rest, row.headline):
-            result.note("The record does not go on like this behind the headline.")
+            result.note("The record does not continue like this after the headline.")
         return
     if is_named and not is_changed_copy(sentence, known) and not ELLIPSIS.search(sentence) and shares_words(sentence, known):
         result.note("It does not give the headline.")
@@ -112,7 +112,7 @@ def check_statement(said: str, known: StoryRecord, result: CheckResult, *, is_na
         if not began.is_wrong and not began.is_reworded:
             result.revision = result.revision or began.revision
             result.checks += began.checks
-            return result.note(f"The record does not go on like this: {' '.join(whole[end:])[:200]!r}.")
+            return result.note(f"The record does not continue like this: {' '.join(whole[end:])[:200]!r}.")
     words, places, current = words_of(said), known.find_quote(said), known.statements[known.current.revision]
     is_own = is_named and not places and not ELLIPSIS.search(said) and not is_changed_copy(said, known)
     if is_own and shares_words(said, known):
@@ -120,14 +120,14 @@ def check_statement(said: str, known: StoryRecord, result: CheckResult, *, is_na
     is_recorded = bool(words) and known.words.issuperset(words)
     problem = _find_contradiction(said, known) if known.words.issuperset(words) else ""
     if result.pinned is not None and places:
-        problem = f"statement: revision {places[0][1]} has these words, revision {result.pinned} has not."
+        problem = f"statement: revision {places[0][1]} has these words, revision {result.pinned} does not."
     if not problem and not places and not is_recorded:
         return _reject("statement", said, current, result)
     result.add("statement", said, current, ok=not problem, problem=problem)
     if not problem and places:
-        result.note("Its words stand in the record, but without saying so it leaves out others beside them.")
+        result.note("Its words are in the record, but it leaves out others among them without saying so.")
     elif not problem:
-        result.note("Its words are the record's, but not in their order: it is no quotation.")
+        result.note("Its words are the record's, but not in their order: it is not a quotation.")
 
 
 def _find_contradiction(said: str, known: StoryRecord) -> str:

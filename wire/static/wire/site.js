@@ -1,4 +1,4 @@
-// Copy buttons, times, what is new, and the proof of a day in the browser. Everything else on the site works without this file.
+// Copy buttons, pictures, what is new, and the proof of a day in the browser. Everything else on the site works without this file.
 "use strict";
 
 for (const button of document.querySelectorAll("button[data-copy]")) {
@@ -16,15 +16,11 @@ for (const button of document.querySelectorAll("button[data-copy]")) {
   });
 }
 
-// Times: the exact one, in the reader's own zone, as the title; the latest of them as "3 hours ago".
-const relative = new Intl.RelativeTimeFormat("en", { numeric: "always" });
-for (const time of document.querySelectorAll("time[datetime][title]")) {
-  const at = new Date(time.dateTime);
-  const minutes = Math.round((Date.now() - at) / 60_000);
-  if (time.dateTime.endsWith("T00:00:00Z") || Number.isNaN(minutes)) continue; // a date without a time
-  time.title = `${time.title} (${at.toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" })} your time)`;
-  if (minutes < 1 || minutes >= 36 * 60) continue;
-  time.textContent = minutes < 60 ? relative.format(-minutes, "minute") : relative.format(-Math.round(minutes / 60), "hour");
+// A picture that cannot be had leaves no empty frame.
+for (const picture of document.querySelectorAll(".picture img")) {
+  const remove = () => picture.parentElement.remove();
+  if (picture.complete && !picture.naturalWidth) remove();
+  else picture.addEventListener("error", remove);
 }
 
 // /new: what came since the last visit. It is remembered here alone; a page loaded again within half an hour is the same visit.
