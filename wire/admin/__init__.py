@@ -1,10 +1,10 @@
-"""The editors' desk, a module a subject; `base` holds what its pages share. May import wire.ingest, wire.publishing, wire.models
+"""The editors' desk, one module per subject; `base` has what its pages share. May import wire.ingest, wire.publishing, wire.models
 and below.
 """
 
 import django_stubs_ext
 
-django_stubs_ext.monkeypatch()  # lets ModelAdmin[Story] and its like stand at run time
+django_stubs_ext.monkeypatch()  # makes ModelAdmin[Story] and the like work at run time
 
 from wire.admin import audit, entities, events, feeds, lexicon, roster, stories  # noqa: E402
 

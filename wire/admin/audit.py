@@ -89,7 +89,7 @@ class TakeForm(base.PreviewedForm[EditorTake]):
             text.help_text = "Markdown. A text that does not begin with a title (# …) gets the day's."
             if self.instance.pk:
                 text.required = False
-                text.help_text += " Saved empty, the generated brief comes back."
+                text.help_text += " If you save it empty, the generated brief comes back."
 
     def clean(self) -> dict[str, Any]:
         super().clean()
@@ -99,7 +99,7 @@ class TakeForm(base.PreviewedForm[EditorTake]):
         if day and is_published and is_sealed(day, self.now):
             raise forms.ValidationError(f"{day} is final: its brief stays as it was published. Nothing was saved.")
         if day and not is_published and day > self.now.astimezone(dt.UTC).date():
-            raise forms.ValidationError(f"{day} is yet to come. Nothing was saved: write its take on the day.")
+            raise forms.ValidationError(f"{day} is in the future. Nothing was saved: write its take on the day.")
         return self.cleaned_data
 
 
@@ -108,7 +108,7 @@ class EditorTakeAdmin(base.TellsRefusals[EditorTake], base.PreviewedAdmin[Editor
     """An editor's own brief replaces the generated one; saving or clearing it publishes the day again."""
 
     form = TakeForm
-    empty = "Every day has the generated take. A take of your own replaces that of an open day."
+    empty = "Every day has a generated brief. Your own take replaces that of an open day."
     change_form_template = "admin/take.html"
     list_display = ("wire_date", "author", "saved_at")
     fields = ("wire_date", "markdown", "seen")

@@ -23,6 +23,7 @@ from unfold import widgets
 from config.errors import WireError
 from config.url_secrets import mask_address
 from wire.models import WireState
+from wire.text.plain_text import REASON, plain_line
 
 if TYPE_CHECKING:
     from django.contrib.admin import ModelAdmin as _ModelAdmin
@@ -47,12 +48,22 @@ PREVIEW: Final = "_preview"  # the button that shows what a form would make, and
 
 
 def text_field(**options: Any) -> forms.CharField:
-    """Return a form's field of one line."""
+    """Return a one-line form field."""
     return forms.CharField(**{"widget": widgets.UnfoldAdminTextInputWidget} | options)
 
 
+class ReasonField(forms.CharField):
+    """A field for a one-sentence reason, stored as a plain line."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**{"max_length": REASON, "widget": widgets.UnfoldAdminTextInputWidget} | options)
+
+    def clean(self, value: Any) -> str:
+        return plain_line(super().clean(value), REASON)
+
+
 class LinesField(forms.CharField):
-    """A list, written with one value a line."""
+    """A list, written with one value per line."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(widget=widgets.UnfoldAdminTextareaWidget({"rows": 3}), **options)
@@ -85,21 +96,21 @@ class FocusedForm(forms.BaseForm):
 
 
 class Form(FocusedForm, forms.Form):
-    """A form of a page of the desk's own."""
+    """A form on one of the desk's own pages."""
 
 
 class ModelForm(FocusedForm, forms.ModelForm[Row]):
-    """A form of a row."""
+    """A form for a row."""
 
 
 class ModelAdmin(_ModelAdmin[Row]):
-    """A list, which bears its name in the menu, and the pages of its rows. `empty` says what to do where there are no rows."""
+    """A list, titled as in the menu, and the pages of its rows. `empty` says what to do if there are no rows."""
 
     form: Any = ModelForm
     empty = ""
 
     def get_changelist_instance(self, request: HttpRequest) -> Any:
-        from wire.admin.menu import find_title  # the menu is made of the lists
+        from wire.admin.menu import find_title  # the menu is built from the lists
 
         changes: Any = super().get_changelist_instance(request)
         changes.title = find_title(self.model) or changes.title
@@ -113,6 +124,11 @@ class StackedInline(_StackedInline[Row, Parent]):
 class TabularInline(_TabularInline[Row, Parent]):
     form: Any = ModelForm
 
+    def formfield_for_choice_field(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+        # Without an empty choice, the spare row would not be empty, and could not be left so.
+        kwargs.setdefault("choices", db_field.get_choices(db_field.blank or not db_field.has_default(), [("", "Select value")]))
+        return super().formfield_for_choice_field(db_field, request, **kwargs)
+
     def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
         field = super().formfield_for_dbfield(db_field, request, **kwargs)
         if field is not None:
@@ -121,7 +137,7 @@ class TabularInline(_TabularInline[Row, Parent]):
 
 
 class TellsRefusals(ModelAdmin[Row]):
-    """A page whose saving the wire may refuse: the editor is shown why, and nothing is changed."""
+    """A page that the wire may refuse to save: the editor is shown why, and nothing is changed."""
 
     def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         try:
@@ -144,7 +160,7 @@ class FreshForm(ModelForm[Row]):
         data = super().clean() or self.cleaned_data
         WireState.lock()
         if self.instance.pk and data.get("seen") != self.fingerprint():
-            raise forms.ValidationError("Somebody saved this meanwhile. Nothing was saved: open it again, and change it there.")
+            raise forms.ValidationError("Somebody else saved this meanwhile. Your change was not saved: reopen this and repeat it.")
         return data
 
     def fingerprint(self) -> str:
@@ -191,13 +207,13 @@ class PreviewedAdmin(ModelAdmin[Row]):
 
 
 class KeyedAdmin(ModelAdmin[Row]):
-    """The admin of rows that have a key, of which only the hash is stored: a new row's `issued` is shown on the next page, once."""
+    """The admin of rows with a key that is stored only as a hash: a new row's `issued` is shown once, on the next page."""
 
     def response_add(self, request: HttpRequest, obj: Any, post_url_continue: str | None = None) -> HttpResponse:  # noqa: ARG002
         return self.show_keys(request, [(str(obj), obj.issued)])
 
     def show_keys(self, request: HttpRequest, keys: Sequence[tuple[str, str]]) -> HttpResponse:
-        context = {**self.admin_site.each_context(request), "title": "The key, shown this once", "opts": self.opts, "keys": keys}
+        context = {**self.admin_site.each_context(request), "title": "The key, shown only once", "opts": self.opts, "keys": keys}
         return render(request, "admin/keys.html", context)
 
     def get_changeable(self, request: HttpRequest, pk: int) -> Row:
@@ -214,7 +230,7 @@ class KeyedAdmin(ModelAdmin[Row]):
 
 
 def never(*_args: object, **_kwargs: object) -> bool:
-    """Replace `has_add_permission` and its like, for what nobody does at the desk."""
+    """Replace `has_add_permission` and the like, for what nobody may do at the desk."""
     return False
 
 
@@ -260,6 +276,10 @@ def count(number: int, one: str, many: str) -> str:
 def link(to: Model, text: str) -> SafeString:
     """Link `text` to the page of `to` at the desk."""
     return format_html('<a href="{}">{}</a>', reverse(f"admin:{to._meta.label_lower.replace('.', '_')}_change", args=[to.pk]), text)
+
+
+def link_public(address: str, row: object) -> str:
+    return format_html('<a href="{}" aria-label="Public page of {}">View</a>', address, row)
 
 
 def lines(form: str, rows: Iterable[Sequence[object]]) -> SafeString:

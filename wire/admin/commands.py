@@ -25,17 +25,15 @@ from config.errors import Busy
 from wire.admin.base import Form, ModelAdmin, moment, remember
 from wire.models import WireState
 
-MOST_SHOWN: Final = 100_000  # characters of what a command wrote
 CONFIRMABLE: Final = 900.0  # seconds after a command has said what it would do
 SHOWN_ONLY: Final = "Nothing was changed."  # begins the last line of a dry run that found something to do
+REFUSED: Final = "CommandError: "  # stands before the error of a command of Django
 ENDS: Final = ("Done", "Nothing")  # begin the last line of a command that came to its end
 
 
 @dataclass(frozen=True, slots=True)
 class CommandLog:
-    """The last run of a command: its arguments, who started it and when (`started_at`: seconds since 1970), what it wrote so far,
-    and whether it still runs. `token` names the run.
-    """
+    """The last run of a command (`token`), its output so far, and whether it still runs. `started_at`: seconds since 1970."""
 
     arguments: Sequence[str] = ()
     user: str = ""
@@ -53,8 +51,16 @@ class CommandLog:
         return is_whole and time.time() - self.started_at < CONFIRMABLE
 
     @property
+    def output(self) -> str:
+        return self.text.removesuffix(self.last_line).rstrip() if self.refusal else self.text
+
+    @property
+    def refusal(self) -> str:
+        return self.last_line.removeprefix(REFUSED) if self.last_line.startswith(REFUSED) else ""
+
+    @property
     def is_broken_off(self) -> bool:
-        return not self.is_running and bool(self.started) and not self.last_line.startswith(ENDS)
+        return not self.is_running and bool(self.started) and not self.refusal and not self.last_line.startswith(ENDS)
 
 
 def start(name: str, command: str, *arguments: str, user: str) -> None:
@@ -65,7 +71,7 @@ def start(name: str, command: str, *arguments: str, user: str) -> None:
         try:
             fcntl.flock(log, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
-            raise Busy("This command still runs.", "Wait for its end; its page shows it.") from error
+            raise Busy("This command is still running.", "Wait until it ends; its page shows it.") from error
         log.truncate(0)
         head: dict[str, Any] = {"arguments": arguments, "user": user, "started": moment(timezone.now())}
         head |= {"started_at": time.time(), "token": secrets.token_hex(8)}
@@ -96,7 +102,7 @@ def read_log(name: str) -> CommandLog:
             head, _, text = log.read().decode(errors="replace").partition("\n")
             text = text.strip()
             last_line = text.rpartition("\n")[2]
-            return CommandLog(**json.loads(head), text=text[:MOST_SHOWN], last_line=last_line, is_running=is_running)
+            return CommandLog(**json.loads(head), text=text[:100_000], last_line=last_line, is_running=is_running)
     except (FileNotFoundError, ValueError):  # never started, or killed before it began
         return CommandLog()
 
@@ -108,16 +114,13 @@ def _log_file(name: str) -> Path:
 def show_command(
     desk: ModelAdmin[Any], request: HttpRequest, command: str, title: str, points: Sequence[str], form: Form | None = None
 ) -> HttpResponse:
-    """Show a command that first says what it would do (`--dry-run`) and then does that (`--yes`).
-
-    `form.arguments()` gives its arguments. The second step takes them from the first, a quarter of an hour later at most.
-    """
+    """Show a command that first says what it would do (`--dry-run`), then does that (`--yes`); `form.arguments()`: of the first."""
     log = read_log(command)
     if request.method == "POST" and (form is None or "confirmed" in request.POST or form.is_valid()):
         is_confirmed = request.POST.get("confirmed") == log.token and log.may_confirm
         if "confirmed" in request.POST and not is_confirmed:
-            why = "Something else was shown last, or it was shown too long ago."
-            messages.error(request, f"{why} Nothing was changed: look at it again, then confirm.")
+            why = "The last preview was of something else, or is too old."
+            messages.error(request, f"{why} Nothing was changed: preview it again, then confirm.")
             return HttpResponseRedirect(request.path)
         if is_confirmed:
             arguments = [*(one for one in log.arguments if one != "--dry-run"), "--yes"]

@@ -16,7 +16,7 @@ from wire.admin.queues import list_queues
 from wire.models import Snapshot, Story, WireState
 from wire.publishing import signing
 
-USUAL_PERIOD: Final = dt.timedelta(minutes=30)  # of ingest, where this server does none itself
+USUAL_PERIOD: Final = dt.timedelta(minutes=30)  # between ingests, where another process runs them
 
 
 def fill(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
@@ -46,7 +46,7 @@ def fill(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
 
 
 def environment(_request: HttpRequest | None = None) -> tuple[str, str] | None:
-    """Return the mark of every page of the desk."""
+    """Return the label that every page of the desk shows."""
     return ("Sample wire", "warning") if WireState.objects.filter(is_sample=True).exists() else None
 
 
@@ -58,15 +58,15 @@ def _explain_stop(now: dt.datetime) -> str:
     feeds = FeedHealth.objects.aggregate(tried=Max("tried_at"), succeeded=Max("succeeded_at"))
     here = settings.WIRE_INGEST is not None
     off = "" if here else "Ingest is off on this server (WIRE_INGEST=off), and "
-    start = "look into the server's log, or start it by hand" if here else "set WIRE_INGEST=30m and restart the server, or start it"
-    how = f"so no news arrives. To get news, {start}: manage.py ingest --every 30m."
+    start = "look into the server's log, or start ingest by hand" if here else "set WIRE_INGEST=30m and restart the server, or run"
+    how = f"so no news is arriving. To get news, {start}: manage.py ingest --every 30m."
     no = "No" if here else "no"
     if feeds["tried"] is None:
-        return f"{off}{no} feed was ever fetched, {how}"
+        return f"{off}{no} feed has ever been fetched, {how}"
     if now - feeds["tried"] > 2 * (settings.WIRE_INGEST or USUAL_PERIOD):
-        return f"{off}{no} feed was fetched since {moment(feeds['tried'])}, {how}"
+        return f"{off}{no} feed has been fetched since {moment(feeds['tried'])}, {how}"
     if feeds["succeeded"] is None:
-        return "No feed has ever answered, so no news arrives. Look at this machine's way out: DNS, firewall, proxy."
+        return "No feed has ever answered, so no news is arriving. Check this machine's outbound network: DNS, firewall, proxy."
     return ""
 
 
@@ -77,16 +77,16 @@ def _describe_last_run() -> str:
     since = tried - (settings.WIRE_INGEST or USUAL_PERIOD) / 2
     newest = Story.objects.order_by("-pk").values_list("first_seen_at", flat=True)[:1000]
     number = sum(since <= seen for seen in newest)
-    return f"Last run of ingest: {moment(tried)}, {count(number, 'story', 'stories') if number else 'no story'} came."
+    return f"Last run of ingest: {moment(tried)}, {count(number, 'new story', 'new stories') if number else 'no new stories'}."
 
 
 def _list_urgent(faults: Sequence[str], waiting: Mapping[str, int]) -> Iterator[tuple[str, str]]:
-    """Yield what needs a hand, most urgent first, and where at the desk it is."""
+    """Yield what needs attention, most urgent first, and where at the desk it is."""
     pages = {queue.name: queue.url for queue in list_queues()}
     if faults:
         yield f"{count(len(faults), 'fault', 'faults')} in the roster or in the chain of snapshots", "#integrity"
     texts = {
-        "failing": ("feed fails", "feeds fail"),
+        "failing": ("feed is failing", "feeds are failing"),
         "silent": ("feed is silent", "feeds are silent"),
         "empty": ("feed answers without items", "feeds answer without items"),
         "unclassified": ("story to classify", "stories to classify"),

@@ -13,7 +13,7 @@ from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from unfold.widgets import UnfoldAdminSelectWidget
 
-from wire.admin.base import FreshAdmin, PreviewedAdmin, PreviewedForm, column, count, never, remember, table
+from wire.admin.base import FreshAdmin, PreviewedAdmin, PreviewedForm, column, count, link_public, never, remember, table
 from wire.admin.lexicon import ExportingAdmin
 from wire.admin.queues import PARAMETER, QueuedAdmin, QueueFilter
 from wire.admin.stories import story_link
@@ -21,7 +21,6 @@ from wire.models import Entity, Story, WireState
 from wire.publishing.entity_links import relink
 from wire.text.entity_names import normalize_typography
 
-PROPOSALS: Final = "new-names"
 LOOKED_AT: Final = 2_000  # newest stories that a preview reads
 SHOWN: Final = 25
 NEVER: Final = "never"
@@ -35,7 +34,7 @@ class EntityForm(PreviewedForm[Entity]):
     state = forms.ChoiceField(
         choices=[choice for choice in Entity.State.choices if choice[0] != Entity.State.PROPOSED],
         widget=UnfoldAdminSelectWidget,
-        help_text="“Never” takes the page away, and the name is not proposed again.",
+        help_text="“Never” removes the page, and the name is not proposed again.",
     )
 
 
@@ -58,7 +57,7 @@ class EntityAdmin(QueuedAdmin[Entity], ExportingAdmin, PreviewedAdmin[Entity], F
         return super().get_queryset(request).select_related("publication").annotate(number=named)
 
     def get_list_display(self, request: HttpRequest) -> Any:
-        if request.GET.get(PARAMETER) == PROPOSALS:
+        if request.GET.get(PARAMETER) == "new-names":
             return ("name", "reason", "decide") if self.has_change_permission(request) else ("name", "reason")
         return ("name", "kind", "state", "stories", "publication", "public")
 
@@ -74,8 +73,7 @@ class EntityAdmin(QueuedAdmin[Entity], ExportingAdmin, PreviewedAdmin[Entity], F
     def public(self, entity: Entity) -> str:
         if entity.state != Entity.State.SHOWN:
             return ""
-        page = reverse("entity", args=[entity.slug])
-        return format_html('<a href="{}" aria-label="Public page of {}">View</a>', page, entity.name)
+        return link_public(reverse("entity", args=[entity.slug]), entity.name)
 
     @admin.display(description="What is it?")
     def decide(self, entity: Entity) -> str:
@@ -98,7 +96,7 @@ class EntityAdmin(QueuedAdmin[Entity], ExportingAdmin, PreviewedAdmin[Entity], F
         proposed = Entity.objects.filter(state=Entity.State.PROPOSED)
         entity = proposed.filter(pk=key).first() if key.isdecimal() and len(key) < 19 else None
         if entity is None or decision not in dict(BUTTONS):
-            messages.error(request, "Nothing was changed: somebody decided about this name meanwhile, or it grows no more.")
+            messages.error(request, "Nothing was changed: somebody has decided on this name meanwhile, or it has stopped growing.")
             return
         if decision == NEVER:
             entity.state = Entity.State.NEVER
@@ -133,5 +131,5 @@ class EntityAdmin(QueuedAdmin[Entity], ExportingAdmin, PreviewedAdmin[Entity], F
             if story.current and finder.is_named_in(normalize_typography(story.current.headline, story.current.summary_medium))
         ]
         rows = [(story_link(story), story.current.summary_medium) for story in found[:SHOWN] if story.current]
-        shown = table(("Story", "Summary"), rows, "None of them names it.")
+        shown = table(("Story", "Summary"), rows, "No story names it.")
         return render_to_string("admin/entity_preview.html", {"table": shown, "found": len(found), "looked_at": len(newest)})

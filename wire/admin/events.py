@@ -12,10 +12,9 @@ from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
-from django.utils.html import format_html
 
 from wire import queries
-from wire.admin.base import ModelAdmin, ReadOnly, column, count, marks, moment, never, remember
+from wire.admin.base import ModelAdmin, ReadOnly, column, count, link_public, marks, moment, never, remember
 from wire.admin.queues import PAIRS, PARAMETER, QueuedAdmin, QueueFilter
 from wire.admin.stories import WHY, because, event_page, get_headline, list_labels, list_published, pin, settle, show_refusal
 from wire.ingest import corrections
@@ -41,7 +40,7 @@ class EventAdmin(QueuedAdmin[Event], ModelAdmin[Event]):
     search_fields = ("event_id",)  # and what `get_search_results` adds
     search_help_text = "Words of a headline, or the id of a story or an event"
     show_full_result_count = False
-    empty = "No event has several reports yet. Two of one happening that were not joined wait in “Probably one event”."
+    empty = "No event has several reports yet. Stories that may report the same event wait in “Probably one event”."
     has_add_permission = has_delete_permission = never
 
     def has_view_permission(self, request: HttpRequest, obj: Event | None = None) -> bool:  # noqa: ARG002
@@ -75,7 +74,7 @@ class EventAdmin(QueuedAdmin[Event], ModelAdmin[Event]):
             stories = _search_stories(text)
             found = list(stories.values_list("pk", flat=True)[:2])
             if found and not self.get_search_results(request, self.get_queryset(request), text)[0].exists():
-                messages.info(request, "The list of events has those of several reports. This is what has one report.")
+                messages.info(request, "The list of events has only those with several reports. This one has a single report.")
                 only = reverse("admin:wire_story_change", args=[found[0]])
                 many = f"{reverse('admin:wire_story_changelist')}?{urlencode({'q': text})}"
                 return HttpResponseRedirect(only if len(found) == 1 else many)
@@ -86,16 +85,12 @@ class EventAdmin(QueuedAdmin[Event], ModelAdmin[Event]):
     sources = column("Independent sources", lambda event: _view(event).count)
     consensus = column("Consensus", lambda event: f"{_view(event).score:.2f}")
     newest = column("Newest report", lambda event: moment(event.newest_at), "newest_at")
+    public = column("Public page", lambda event: link_public(reverse("event", args=[event.pk]), _view(event).lead.headline))
 
     @admin.display(description="Status")
     def marks(self, event: Event) -> str:
         chosen = ["lead chosen"] if event.stories.filter(leads_event=True).exists() else []
         return marks(*chosen, *(["pinned"] if event.pinned else []))  # type: ignore[attr-defined]
-
-    @admin.display(description="Public page")
-    def public(self, event: Event) -> str:
-        headline, page = _view(event).lead.headline, reverse("event", args=[event.pk])
-        return format_html('<a href="{}" aria-label="Public page of {}">View</a>', page, headline)
 
     def change_view(self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None) -> HttpResponse:  # noqa: ARG002
         """Show the event with its reports, or change it (POST). A merged event leads to the one it became."""
@@ -141,7 +136,7 @@ class EventAdmin(QueuedAdmin[Event], ModelAdmin[Event]):
                     why = f"no event was found for “{typed}”. Give the id or address of a story or event."
                     messages.error(request, f"Nothing was joined: {why}")
             case "part":
-                done = "This event begins a storyline of its own now"
+                done = "This event now starts a new storyline"
                 _change_storyline(request, stories, done, lambda: corrections.split_storyline(event.pk))
             case _:
                 messages.error(request, "Nothing was changed: the form named no report of this event. Choose one and try again.")
@@ -212,7 +207,7 @@ def _change_storyline(request: HttpRequest, stories: Sequence[Story], done: str,
     with show_refusal(request):
         change()
         remember(request, stories, because(done, request.POST.get("reason", "")))
-        messages.success(request, f"{done}. Readers see it at once; no day had to be published. Automatic linking leaves it so.")
+        messages.success(request, f"{done}. Readers see it at once; no day had to be published. Automatic linking keeps it.")
 
 
 def _find_event(text: str) -> str | None:
@@ -283,7 +278,7 @@ def _decide(request: HttpRequest) -> None:
         raise PermissionDenied
     pair_id, label = request.POST.get("pair", ""), request.POST.get("label", "")
     if label not in PairLabel.values or not (pair_id.isascii() and pair_id.isdigit() and len(pair_id) < 19):
-        messages.error(request, "Nothing was changed: the form named no pair or no decision. Load the page again.")
+        messages.error(request, "Nothing was changed: the form named no pair or no decision. Reload the page.")
         return
     decision, reason = PairLabel(label), request.POST.get("reason", "")
     with show_refusal(request):

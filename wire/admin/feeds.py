@@ -20,25 +20,14 @@ from config.errors import WireError
 from config.url_secrets import CREDENTIALS_REFUSED, has_credentials, mask_address
 from sources import health
 from sources.models import Feed, FeedHealth, Publication
-from wire.admin.base import (
-    Form,
-    FreshAdmin,
-    FreshForm,
-    MaskedAddressAdmin,
-    StackedInline,
-    action,
-    column,
-    moment,
-    never,
-    remember,
-)
+from wire.admin import base
 from wire.admin.queues import QueuedAdmin, QueueFilter
 from wire.ingest.feed_entries import list_feeds
 from wire.ingest.run import collect, try_out
 from wire.models import WireState
 
 
-class HealthInline(StackedInline[FeedHealth, Feed]):
+class HealthInline(base.StackedInline[FeedHealth, Feed]):
     model = FeedHealth
     can_delete = False
     fields = readonly_fields = (
@@ -47,12 +36,12 @@ class HealthInline(StackedInline[FeedHealth, Feed]):
         *("failures", "failure_code", "failure", "next_try_at", "moved_address"),
     )
 
-    warnings = column("To look at", lambda known: " ".join(warning.message for warning in health.list_warnings(known)))
+    warnings = base.column("To review", lambda known: " ".join(warning.message for warning in health.list_warnings(known)))
 
     @admin.display(description="Last items by outcome")
     def last_items(self, known: FeedHealth) -> str:
         rows = [
-            (name, item["headline"], item["address"], item["why"], moment(dt.datetime.fromisoformat(item["at"])))
+            (name, item["headline"], item["address"], item["why"], base.moment(dt.datetime.fromisoformat(item["at"])))
             for name, items in sorted(known.recent_items.items())
             for item in items
         ]
@@ -60,27 +49,27 @@ class HealthInline(StackedInline[FeedHealth, Feed]):
         heads = format_html(5 * '<th scope="col">{}</th>', "Outcome", "Headline", "Address", "Why", "When")
         return format_html("<table><thead><tr>{}</tr></thead><tbody>{}</tbody></table>", heads, cells) if rows else ""
 
-    moved_address = column("Moved to", lambda known: mask_address(known.moved_to))
+    moved_address = base.column("Moved to", lambda known: mask_address(known.moved_to))
 
-    has_add_permission = never
+    has_add_permission = base.never
 
 
-class FeedForm(FreshForm[Feed]):
+class FeedForm(base.FreshForm[Feed]):
     def clean(self) -> dict[str, Any]:
         data = super().clean()
         # The form does not show the publication, so Django skips the constraint `feed_once`.
         same = Feed.objects.filter(publication=self.instance.publication, url=data.get("url"), query=data.get("query"))
         if same.exclude(pk=self.instance.pk).exists():
-            raise forms.ValidationError(f"{self.instance.publication} has a feed with this address and search already.")
+            raise forms.ValidationError(f"{self.instance.publication} already has a feed with this address and search.")
         return data
 
 
-class TrialForm(Form):
+class TrialForm(base.Form):
     url = forms.URLField(label="Address of a feed", assume_scheme="https", max_length=2048, widget=UnfoldAdminURLInputWidget)
     publication = forms.ModelChoiceField(
         Publication.objects.none(),
         widget=UnfoldAdminSelectWidget,
-        help_text="By whose rules it is read: names, domains, and whether everything is about AI.",
+        help_text="The publication whose rules apply: names, domains, and whether everything is about AI.",
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -98,7 +87,7 @@ class TrialForm(Form):
 
 
 @admin.register(Feed)
-class FeedAdmin(MaskedAddressAdmin, QueuedAdmin[Feed], FreshAdmin[Feed]):
+class FeedAdmin(base.MaskedAddressAdmin, QueuedAdmin[Feed], base.FreshAdmin[Feed]):
     """Sources of items. A feed may be tried without storing anything, or fetched at once."""
 
     form = FeedForm
@@ -111,19 +100,19 @@ class FeedAdmin(MaskedAddressAdmin, QueuedAdmin[Feed], FreshAdmin[Feed]):
     change_form_template = "admin/feed.html"
     inlines = (HealthInline,)
     actions_list = ("trial",)
-    has_add_permission = never  # a feed belongs to a publication; it is added there
+    has_add_permission = base.never  # a feed belongs to a publication; it is added there
     formfield_overrides = {models.URLField: {"assume_scheme": "https"}}
 
     def save_model(self, request: HttpRequest, obj: Feed, form: Any, change: bool) -> None:
         super().save_model(request, obj, form, change)
-        WireState.raise_version()  # the roster tells the kind of each source's feed
+        WireState.raise_version()  # the roster shows the type of each feed
 
-    address = column("Address", lambda feed: str(feed)[:80])
+    address = base.column("Address", lambda feed: str(feed)[:80])
 
     @admin.display(description="Newest item", ordering="health__newest_item_at")
     def newest(self, feed: Feed) -> str:
         known = getattr(feed, "health", None)
-        return moment(known.newest_item_at) if known and known.newest_item_at else ""
+        return base.moment(known.newest_item_at) if known and known.newest_item_at else ""
 
     @admin.display(description="State")
     def state(self, feed: Feed) -> str:
@@ -138,13 +127,13 @@ class FeedAdmin(MaskedAddressAdmin, QueuedAdmin[Feed], FreshAdmin[Feed]):
         odd += [f"{warning.code}: {warning.message}" for warning in health.list_warnings(known)]
         return "; ".join(odd) or "fine"
 
-    # Buttons of forms of their own (an admin page is one form already); see the template.
-    by_hand = column(
+    # These buttons belong to forms of their own (an admin page is one form already); see the template.
+    by_hand = base.column(
         "By hand",
         lambda _feed: mark_safe(
             '<span class="desk"><button form="test-feed" type="submit" class="plain">Test this feed</button> '
             '<button form="fetch-feed" type="submit" class="plain">Fetch now</button> '
-            "A test shows what would be taken in and writes nothing.</span>"
+            "A test shows what would be stored, and stores nothing.</span>"
         ),
     )
 
@@ -159,9 +148,9 @@ class FeedAdmin(MaskedAddressAdmin, QueuedAdmin[Feed], FreshAdmin[Feed]):
             *super().get_urls(),
         ]
 
-    @action(description="Try an address…", icon="science", permissions=["trial"], url_path="trial")
+    @base.action(description="Try an address…", icon="science", permissions=["trial"], url_path="trial")
     def trial(self, request: HttpRequest) -> HttpResponse:
-        """Show what would be stored of a feed at any address, which is then not one of the roster."""
+        """Show what would be stored from a feed at any address; it is not added to the roster."""
         form = TrialForm(request.POST if request.method == "POST" else None)
         context = {**self.admin_site.each_context(request), "title": "Try an address", "opts": self.opts, "form": form}
         if form.is_valid():
@@ -193,7 +182,7 @@ class FeedAdmin(MaskedAddressAdmin, QueuedAdmin[Feed], FreshAdmin[Feed]):
             outcome = f"{report.failure} Nothing was lost." if report.failure else f"{report.result.capitalize()}: {counts}."
             outcome += f" {len(run.published)} snapshots published."
             messages.add_message(request, messages.WARNING if report.failure else messages.SUCCESS, outcome)
-            remember(request, [feed], f"Fetched by hand. {outcome}")
+            base.remember(request, [feed], f"Fetched by hand. {outcome}")
         return HttpResponseRedirect(reverse("admin:sources_feed_change", args=[pk]))
 
     def _feed(self, request: HttpRequest, pk: int) -> Feed:

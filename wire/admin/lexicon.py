@@ -1,4 +1,4 @@
-"""The lexicon: edited term by term, or as a file that is first shown, then saved all or nothing; and any table as CSV or JSON."""
+"""Edit the lexicon term by term or import a file (previewed, then saved all or nothing); export any table as CSV or JSON."""
 
 import csv
 import datetime as dt
@@ -30,7 +30,7 @@ from wire.text.plain_text import plain_line
 
 COLUMNS: Final = ("kind", "target", "term", "weight")
 MAX_ROWS: Final = 40_000  # of a file; the lexicon as it ships has 27,000 terms
-MAX_CHANGES: Final = 10_000  # of one file; to check so many takes a second
+MAX_CHANGES: Final = 10_000  # of one file; checking that many takes a second
 MAX_ERRORS: Final = 20  # invalid rows before reading stops
 MAX_SHOWN: Final = 200  # changes that the preview shows; all are counted
 
@@ -60,7 +60,7 @@ class ExportingAdmin(ModelAdmin[Any]):
 
 
 class TermsForm(Form):
-    """A file of terms, or the changes of one that were shown. Cleaned, `changes` has the terms to save."""
+    """A file of terms, or the changes that its preview showed. The cleaned `changes` are the terms to save."""
 
     file = forms.FileField(
         required=False,
@@ -79,38 +79,11 @@ class TermsForm(Form):
         try:
             rows = list(_read_rows(file.read().decode("utf-8-sig") if file else text))
         except UnicodeDecodeError as error:
-            raise ValidationError(f"The file is not text in UTF-8: byte {error.start + 1:,} belongs to no character.") from error
+            raise ValidationError(f"The file is not text in UTF-8: byte {error.start + 1:,} is invalid.") from error
         except (ValueError, RecursionError, csv.Error) as error:
             raise ValidationError(f"The file cannot be read: {plain_line(str(error), 300)}") from error
         self.cleaned_data["changes"] = _list_changes(rows)
         return self.cleaned_data
-
-
-@transaction.atomic
-def import_terms(desk: ModelAdmin[LexiconTerm], request: HttpRequest) -> HttpResponse:
-    """Show what a file would change; only a post of exactly these changes saves them."""
-    if "confirmed" in request.POST:
-        WireState.lock()  # so that they are still compared with what is stored when they are saved
-    form = TermsForm(request.POST or None, request.FILES or None)
-    context = {**desk.admin_site.each_context(request), "title": "Import terms", "form": form}
-    if form.is_valid():
-        changes = form.cleaned_data["changes"]
-        if "confirmed" in request.POST:
-            new = LexiconTerm.objects.bulk_create([term for term, was in changes if was is None])
-            known = [term for term, was in changes if was is not None]
-            LexiconTerm.objects.bulk_update(known, ["weight", "origin"], batch_size=500)
-            remember(request, new, "Imported.", ADDITION)
-            remember(request, known, "Imported.")
-            messages.success(request, f"Saved: {len(changes):,} terms.")
-            return HttpResponseRedirect(reverse("admin:wire_lexiconterm_changelist"))
-        rows = [(str(term), "new" if was is None else f"{was:+g}") for term, was in changes]
-        values = [{name: getattr(term, name) for name in COLUMNS} for term, _ in changes]
-        context |= {
-            "changes": len(changes),
-            "preview": table(("Would be", "Was"), rows[:MAX_SHOWN], "The file changes nothing."),
-            "confirm": TermsForm(initial={"shown": json.dumps(values, ensure_ascii=False)}),
-        }
-    return render(request, "admin/import_terms.html", context)
 
 
 def _read_rows(text: str) -> Iterator[Mapping[str, str]]:
@@ -127,7 +100,7 @@ def _read_rows(text: str) -> Iterator[Mapping[str, str]]:
     for number, item in enumerate(items, 1):
         if not isinstance(item, dict) or item.keys() != set(COLUMNS):
             found = ", ".join(map(str, item)) if isinstance(item, dict) else str(item)
-            raise ValueError(f"row {number} must have exactly the columns {', '.join(COLUMNS)}, and has {found[:100]}.")
+            raise ValueError(f"row {number} must have exactly the columns {', '.join(COLUMNS)}, but has {found[:100]}.")
         if number > MAX_ROWS:
             raise ValueError(f"it has more than {MAX_ROWS:,} rows.")
         yield {name: "" if value is None else str(value) for name, value in item.items()}
@@ -158,7 +131,7 @@ def _list_changes(rows: list[Mapping[str, str]]) -> list[tuple[LexiconTerm, floa
         if term.weight != was:
             changes[key] = term, was
         if len(changes) > MAX_CHANGES:
-            errors.append(f"The file changes more than {MAX_CHANGES:,} terms; divide it.")
+            errors.append(f"The file changes more than {MAX_CHANGES:,} terms; split it.")
             break
     if errors:
         raise ValidationError([*errors, "Nothing was changed: correct the file and import it again."])
@@ -170,7 +143,7 @@ class RebuildForm(Form):
         label="Since (UTC day)", widget=UnfoldAdminTextInputWidget({"type": "date"}), initial=lambda: timezone.now().date()
     )
     final_days = forms.BooleanField(
-        label="Final days, too",
+        label="Include final days",
         required=False,
         widget=UnfoldBooleanWidget,
         help_text="Each gets a new revision, which says publicly that newer rules were applied.",
@@ -189,8 +162,8 @@ class RebuildForm(Form):
 
 _IS_PATTERN: Final = Q(term__regex="[#…^:?|%$€£]")
 PARTS: Final = {
-    "topics": ("Words of topics", Q(kind=LexiconTerm.Kind.TOPIC) & ~_IS_PATTERN),
-    "categories": ("Words of categories", Q(kind=LexiconTerm.Kind.CATEGORY) & ~_IS_PATTERN),
+    "topics": ("Topic words", Q(kind=LexiconTerm.Kind.TOPIC) & ~_IS_PATTERN),
+    "categories": ("Category words", Q(kind=LexiconTerm.Kind.CATEGORY) & ~_IS_PATTERN),
     "relevance": ("About AI or not", Q(kind=LexiconTerm.Kind.RELEVANCE) & ~_IS_PATTERN),
     "makers": ("Makers' publications", Q(kind=LexiconTerm.Kind.MAKER)),
     "patterns": ("Patterns, mostly machine-made", _IS_PATTERN & ~Q(kind=LexiconTerm.Kind.MAKER)),
@@ -212,22 +185,18 @@ class PartFilter(admin.SimpleListFilter):
         return queryset.filter(PARTS[part][1]) if part in PARTS else queryset
 
 
-class TermForm(PreviewedForm[LexiconTerm]):
-    """A term."""
-
-
 @admin.register(LexiconTerm)
 class LexiconTermAdmin(ExportingAdmin, FreshAdmin[LexiconTerm]):
-    form = TermForm
+    form = PreviewedForm
     list_display = ("term", "kind", "target", "weight", "origin")
     list_filter = (PartFilter, "kind", "target", "origin")
     list_before_template = "admin/lexicon_parts.html"
     search_fields = ("term",)
-    search_help_text = "A term, in all parts of the lexicon unless one is chosen"
+    search_help_text = "Search for a term in the chosen part, or else in the whole lexicon"
     fields = ("kind", "target", "term", "weight", "seen")
     change_form_template = "admin/term.html"
     exported = COLUMNS
-    has_delete_permission = never  # the next update would ship it again; a weight of 0 switches a term off for good
+    has_delete_permission = never  # the next update would restore it; a weight of 0 switches a term off for good
     actions_list = ("rebuild", "import_terms", "export_csv", "export_json")
 
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
@@ -237,23 +206,46 @@ class LexiconTermAdmin(ExportingAdmin, FreshAdmin[LexiconTerm]):
 
     @action(description="Rebuild days…", icon="replay", permissions=["change"], url_path="rebuild")
     def rebuild(self, request: HttpRequest) -> HttpResponse:
-        """Apply today's lexicon to what was fetched, after a look at what that changes."""
+        """Apply today's lexicon to what was fetched, after showing what that would change."""
         form = RebuildForm(request.POST if request.method == "POST" and "confirmed" not in request.POST else None)
         points = (
-            "Everything fetched since a day is read, classified and published again, with the lexicon and the rules of today.",
+            "Everything fetched since that day is read, classified and published again, with today's lexicon and rules.",
             f"What was fetched is stored for {raw_store.RETENTION.days} days. What editors changed by hand stays.",
-            "The first button only shows what would change; the second does it.",
+            "The first button only shows what would change; the second applies it.",
         )
-        return show_command(self, request, "rebuild", "Rebuild these days", points, form)
+        return show_command(self, request, "rebuild", "Rebuild days", points, form)
 
     @action(description="Import…", icon="upload", permissions=["change"], url_path="import")
+    @transaction.atomic
     def import_terms(self, request: HttpRequest) -> HttpResponse:
-        return import_terms(self, request)
+        """Show what a file would change; only a post of exactly these changes saves them."""
+        if "confirmed" in request.POST:
+            WireState.lock()  # so that they are still compared with what is stored when they are saved
+        form = TermsForm(request.POST or None, request.FILES or None)
+        context = {**self.admin_site.each_context(request), "title": "Import terms", "form": form}
+        if form.is_valid():
+            changes = form.cleaned_data["changes"]
+            if "confirmed" in request.POST:
+                new = LexiconTerm.objects.bulk_create([term for term, was in changes if was is None])
+                known = [term for term, was in changes if was is not None]
+                LexiconTerm.objects.bulk_update(known, ["weight", "origin"], batch_size=500)
+                remember(request, new, "Imported.", ADDITION)
+                remember(request, known, "Imported.")
+                messages.success(request, f"Saved: {len(changes):,} terms.")
+                return HttpResponseRedirect(reverse("admin:wire_lexiconterm_changelist"))
+            rows = [(str(term), "new" if was is None else f"{was:+g}") for term, was in changes]
+            values = [{name: getattr(term, name) for name in COLUMNS} for term, _ in changes]
+            context |= {
+                "changes": len(changes),
+                "preview": table(("Would be", "Was"), rows[:MAX_SHOWN], "The file changes nothing."),
+                "confirm": TermsForm(initial={"shown": json.dumps(values, ensure_ascii=False)}),
+            }
+        return render(request, "admin/import_terms.html", context)
 
     def save_model(self, request: HttpRequest, obj: LexiconTerm, form: Any, change: bool) -> None:
         obj.origin = LexiconTerm.Origin.EDITOR  # kept through every later update of the shipped lexicon
         super().save_model(request, obj, form, change)
-        self.message_user(request, "Nothing was published: new stories follow the term; Rebuild days… changes stored ones.")
+        self.message_user(request, "Nothing was published. New stories use the term; Rebuild days… applies it to stored ones.")
 
     def render_change_form(self, request: HttpRequest, context: Any, *args: Any, **kwargs: Any) -> HttpResponse:
         form = context["adminform"].form
@@ -263,6 +255,6 @@ class LexiconTermAdmin(ExportingAdmin, FreshAdmin[LexiconTerm]):
             context["preview"] = table(
                 ("Story", "Would change"),
                 [(story_link(story), lines("{}: {} → {}", found)) for story, found in changes[: lexicon.SHOWN]],
-                "Not one of them would change.",
+                "None of them would change.",
             )
         return super().render_change_form(request, context, *args, **kwargs)

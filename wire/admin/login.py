@@ -17,7 +17,6 @@ from config.http.client_address import client_key
 from config.ratelimit.limiter import Limiter
 from config.unicode import normalize
 
-OF_A_CLIENT: Final = "10/5m"
 # Against guesses from many addresses. More than one client can fill, and not for browsers that logged in under this name before:
 # a stranger does not lock an editor out by failing under the editor's name.
 OF_A_NAME: Final = "100/5m"
@@ -40,7 +39,7 @@ def login(request: HttpRequest) -> HttpResponse:
     salt = f"{KNOWN_BROWSER} {name}"
     token = request.get_signed_cookie(KNOWN_BROWSER, default=None, salt=salt, max_age=REMEMBERED)
     with _MAKING:
-        limits = [(client, _build_counter(OF_A_CLIENT)), (f"{name} {token}" if token else name, _build_counter(OF_A_NAME))]
+        limits = [(client, _build_counter("10/5m")), (f"{name} {token}" if token else name, _build_counter(OF_A_NAME))]
     counted: list[Callable[[], None]] = []
     # A try is counted before it is made, so that parallel tries find no more room.
     for key, (count, give_back) in limits:

@@ -10,8 +10,7 @@ from django.urls import reverse, reverse_lazy
 
 from config.plugins import Plugin, list_plugins
 from wire.admin.queues import PARAMETER, list_queues
-
-_REPLACING: Final = "/publication/replace/"
+from wire.text.lexicons import load
 
 
 def _may(permission: str) -> Callable[[HttpRequest], bool]:
@@ -27,37 +26,18 @@ def _list(title: str, icon: str, model: str) -> dict[str, Any]:
         "link": reverse_lazy(f"admin:{app}_{name}_changelist"),
         "permission": _may(f"{app}.view_{name}"),
         "active": lambda request: (
-            _REPLACING not in request.path and PARAMETER not in request.GET and f"/{app}/{name}/" in request.path
+            "/publication/replace/" not in request.path and PARAMETER not in request.GET and f"/{app}/{name}/" in request.path
         ),
     }
 
 
-_NEWS: Final = [
-    {"title": "Dashboard", "icon": "dashboard", "link": reverse_lazy("admin:index")},
-    _list("Stories", "article", "wire.story"),
-    _list("Events", "hub", "wire.event"),
-    _list("Editor's takes", "edit_note", "wire.editortake"),
-    _list("Lexicon", "dictionary", "wire.lexiconterm"),
-    _list("Names", "badge", "wire.entity"),
-]
-_ROSTER: Final = [
-    _list("Publications", "newspaper", "sources.publication"),
-    _list("Feeds", "rss_feed", "sources.feed"),
-    _list("Roster history", "lock_clock", "sources.rosterrevision"),
-    {
-        "title": "Replace a publication",
-        "icon": "swap_horiz",
-        "link": reverse_lazy("admin:sources_publication_replace"),
-        "permission": _may("sources.add_rosterrevision"),
-    },
-]
-_RECORD: Final = [
-    _list("Snapshots", "inventory_2", "wire.snapshot"),
-    _list("Signing keys", "key", "wire.signingkey"),
-    _list("Usage", "monitoring", "wire.usagecount"),
-    _list("History", "history", "admin.logentry"),
-]
-_PEOPLE: Final = [_list("Users", "person", "auth.user"), _list("Groups", "group", "auth.group")]
+_LISTS: Final = {section: [_list(*one) for one in lists] for section, lists in load("menu").items()}
+_REPLACE: Final = {
+    "title": "Replace a publication",
+    "icon": "swap_horiz",
+    "link": reverse_lazy("admin:sources_publication_replace"),
+    "permission": _may("sources.add_rosterrevision"),
+}
 
 
 def find_title(model: type[Model]) -> str | None:
@@ -68,8 +48,8 @@ def find_title(model: type[Model]) -> str | None:
 @cache
 def find_titles() -> dict[str, str]:
     """Return the titles of the menu's lists by their addresses."""
-    lists = [*_NEWS, *_ROSTER, *_RECORD, *_PEOPLE, *(item for plugin in list_plugins() for item in _list_plugin(plugin))]
-    return {str(one["link"]): one["title"] for one in lists}
+    lists = (*_LISTS.values(), *map(_list_plugin, list_plugins()))
+    return {str(one["link"]): one["title"] for some in lists for one in some}
 
 
 def _list_plugin(plugin: Plugin) -> list[dict[str, Any]]:
@@ -91,10 +71,13 @@ def navigation(request: HttpRequest) -> list[dict[str, Any]]:
         if request.user.has_perm(queue.permission)
     ]
     return [
-        {"title": "News", "items": _NEWS},
-        {"title": "To look at", "separator": True, "items": queues},
-        {"title": "Roster", "separator": True, "items": _ROSTER},
+        {
+            "title": "News",
+            "items": [{"title": "Dashboard", "icon": "dashboard", "link": reverse_lazy("admin:index")}, *_LISTS["news"]],
+        },
+        {"title": "To review", "separator": True, "items": queues},
+        {"title": "Roster", "separator": True, "items": [*_LISTS["roster"], _REPLACE]},
         *({"title": plugin.title, "separator": True, "items": _list_plugin(plugin)} for plugin in list_plugins()),
-        {"title": "Record", "separator": True, "items": _RECORD},
-        {"title": "People", "separator": True, "items": _PEOPLE},
+        {"title": "Record", "separator": True, "items": _LISTS["record"]},
+        {"title": "People", "separator": True, "items": _LISTS["people"]},
     ]

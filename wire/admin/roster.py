@@ -14,7 +14,7 @@ from unfold import widgets
 
 from config.errors import WireError
 from config.url_secrets import CREDENTIALS_REFUSED, has_credentials
-from sources import names, roster
+from sources import names, picture_store, roster
 from sources.models import Feed, Publication, RosterRevision
 from sources.vocabulary import ROSTER_SIZE, FeedType, Tier
 from wire.admin import base
@@ -79,14 +79,14 @@ class ReplacementForm(base.Form):
         if not data.get("feed_url") and data.get("feed_type") != FeedType.QUERY:
             self.add_error("feed_url", "A feed of this type needs its address.")
         if not str(data.get("feed_query", "")).isprintable():
-            self.add_error("feed_query", "Use characters that can be seen.")
+            self.add_error("feed_query", "Use visible characters.")
         elif not data.get("feed_query") and data.get("feed_type") == FeedType.QUERY:
             self.add_error("feed_query", "A query feed needs its search terms.")
         known = Publication.objects.filter(slug=data.get("slug", "")).first()
         if known and known.active:
             self.add_error("slug", "This publication is in the roster already.")
         elif known and data.get("name") not in {known.name, None}:
-            why = f"{known.name} had this slug, which its stories still have. Choose another, or readmit it by its name."
+            why = f"{known.name} had this slug, and its stories still use it. Choose another, or readmit it by its name."
             self.add_error("slug", why)
         if Publication.objects.exclude(slug=data.get("slug", "")).filter(name=data.get("name", "")).exists():
             self.add_error("name", "Another publication has this name.")
@@ -110,19 +110,6 @@ class ReplacementForm(base.Form):
         }
 
 
-def replace(desk: base.ModelAdmin[Publication], request: HttpRequest) -> HttpResponse:
-    """Ask, then show what would change; only a post that confirms exactly that replaces."""
-    asked = request.method == "POST"
-    form = ReplacementForm(request.POST if asked else None, initial={"retire": request.GET.get("retire")})
-    context = {**desk.admin_site.each_context(request), "title": "Replace a publication", "form": form}
-    if asked and "back" not in request.POST and form.is_valid():
-        try:
-            return _confirm(request, form, context)
-        except WireError as error:
-            form.add_error("retire", f"{error} {error.hint} Nothing was replaced.")
-    return render(request, "admin/replace.html", context)
-
-
 def _confirm(request: HttpRequest, form: ReplacementForm, context: Mapping[str, Any]) -> HttpResponse:
     data, facts = form.cleaned_data, form.facts()
     before, after = roster.current(), roster.rehearse(data["retire"], facts, reason=data["reason"])
@@ -135,7 +122,7 @@ def _confirm(request: HttpRequest, form: ReplacementForm, context: Mapping[str, 
             base.remember(request, [made], data["reason"], ADDITION)
         snapshots = Snapshot.objects.filter(sequence__gt=newest)
         published = list_published(snapshots) if snapshots else "No day is open, so none was published; /sources shows it now."
-        left = f"{data['retire']} left and {data['name']} is in. The next ingest fetches its feed; the stories of both stay."
+        left = f"{data['retire']} left and {data['name']} joined. The next ingest fetches its feed; the stories of both stay."
         messages.success(request, f"{left} {published} The fingerprint is now {made.fingerprint}.")
         return HttpResponseRedirect(reverse("admin:sources_rosterrevision_change", args=[made.pk]))
     if confirmed:
@@ -154,7 +141,7 @@ def _list_changes(
         ("Tier", retire.tier_label),
         ("Domains", ", ".join(retire.domains)),
         ("Its stories, which stay as they are", Story.objects.filter(publication=retire).count()),
-        ("Its feeds, which are not fetched any more", ", ".join(map(str, retire.feeds.all())) or "none"),
+        ("Its feeds, which are no longer fetched", ", ".join(map(str, retire.feeds.all())) or "none"),
     ]
     comes = [
         ("Readmitted" if known else "Admitted", facts["name"]),
@@ -188,7 +175,7 @@ class FeedInline(base.MaskedAddressAdmin, base.TabularInline[Feed, Publication])
 
 
 class PublicationForm(base.FreshForm[Publication]):
-    aliases = base.LinesField(required=False, help_text="Other exact names in common use, one a line.")
+    aliases = base.LinesField(required=False, help_text="Other exact names in common use, one per line.")
 
     def read_stored(self) -> object:
         return super().read_stored(), list(Feed.objects.filter(publication=self.instance).order_by("pk").values_list())
@@ -205,7 +192,7 @@ class PublicationForm(base.FreshForm[Publication]):
 
 @admin.register(Publication)
 class PublicationAdmin(ExportingAdmin, base.FreshAdmin[Publication]):
-    """Aliases, owner and feeds may be edited; name, tier and domains make the fingerprint."""
+    """Aliases, owner, feeds and the permission for pictures may be edited; name, tier and domains make the fingerprint."""
 
     form = PublicationForm
     list_display = ("name", "tier", "status", "admitted_on", "retired_on")
@@ -215,7 +202,7 @@ class PublicationAdmin(ExportingAdmin, base.FreshAdmin[Publication]):
     inlines = (FeedInline,)
     exported = (
         *("slug", "name", "aliases", "domains", "tier", "homepage", "seat", "admitted_on", "retired_on"),
-        *("owner", "owner_since"),
+        *("owner", "owner_since", "allows_pictures"),
     )
     actions_list = ("replace", "export_csv", "export_json")
     actions_detail = ("replace_this",)
@@ -223,7 +210,9 @@ class PublicationAdmin(ExportingAdmin, base.FreshAdmin[Publication]):
 
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
         super().save_related(request, form, formsets, change)
-        WireState.raise_version()  # names and feeds are public
+        WireState.raise_version()  # names, feeds and pictures are public
+        if not form.instance.allows_pictures:
+            transaction.on_commit(lambda: picture_store.delete_publication(form.instance.slug), robust=True)
 
     status = base.column("Status", lambda row: "" if row.active else base.marks("retired"))
     place = base.column(
@@ -232,7 +221,16 @@ class PublicationAdmin(ExportingAdmin, base.FreshAdmin[Publication]):
 
     @base.action(description="Replace…", icon="swap_horiz", permissions=["replace"])
     def replace(self, request: HttpRequest) -> HttpResponse:
-        return replace(self, request)
+        """Ask, then show what would change; only a post that confirms exactly that replaces."""
+        asked = request.method == "POST"
+        form = ReplacementForm(request.POST if asked else None, initial={"retire": request.GET.get("retire")})
+        context = {**self.admin_site.each_context(request), "title": "Replace a publication", "form": form}
+        if asked and "back" not in request.POST and form.is_valid():
+            try:
+                return _confirm(request, form, context)
+            except WireError as error:
+                form.add_error("retire", f"{error} {error.hint} Nothing was replaced.")
+        return render(request, "admin/replace.html", context)
 
     @base.action(description="Replace…", icon="swap_horiz", permissions=["replace"], url_path="replace")
     def replace_this(self, request: HttpRequest, object_id: str) -> HttpResponse:  # noqa: ARG002

@@ -33,6 +33,7 @@ from wire.text.vocabulary import Category, Status, Topic
 TEXTS = ("headline", "summary", "author")
 NEEDED = {"required": "Every change needs a reason; readers see it."}
 WHY = f"Reason: {corrections.SETTLING}"
+NAMED = 3  # stories in a message
 
 
 class FreshStory(base.FreshForm[Story]):
@@ -43,13 +44,10 @@ class FreshStory(base.FreshForm[Story]):
         fields: tuple[str, ...] = ()
 
     def read_stored(self) -> object:
-        return latest.revision if (latest := self.latest()) else None
+        return self.latest().revision
 
-    def latest(self) -> StoryRevision | None:
-        return self.instance.revisions.order_by("-revision").first()
-
-    def clean_reason(self) -> str:
-        return plain_line(self.cleaned_data["reason"], REASON)
+    def latest(self) -> StoryRevision:
+        return self.instance.revisions.latest("revision")
 
 
 class StoryForm(FreshStory, base.PreviewedForm[Story]):
@@ -62,7 +60,7 @@ class StoryForm(FreshStory, base.PreviewedForm[Story]):
     topics = forms.MultipleChoiceField(
         choices=Topic.choices, required=False, widget=widgets.UnfoldAdminCheckboxSelectMultipleWidget
     )
-    reason = base.text_field(max_length=500, help_text="One sentence; readers see it with the change.", error_messages=NEEDED)
+    reason = base.ReasonField(max_length=500, help_text="One sentence; readers see it with the change.", error_messages=NEEDED)
 
     saved_changes: list[tuple[str, str, str]]  # what saving it changed
 
@@ -71,9 +69,8 @@ class StoryForm(FreshStory, base.PreviewedForm[Story]):
         if "reason" in self.fields:
             self.fields["reason"].required = not self.is_preview
         latest = self.latest()
-        if latest:
-            self.initial.update(headline=latest.headline, summary=latest.summary_medium, author=latest.author or "")
-            self.initial.update(category=latest.category, topics=latest.topics)
+        self.initial.update(headline=latest.headline, summary=latest.summary_medium, author=latest.author or "")
+        self.initial.update(category=latest.category, topics=latest.topics)
 
     def clean_headline(self) -> str:
         headline = str(self.cleaned_data["headline"])
@@ -94,9 +91,7 @@ class StoryForm(FreshStory, base.PreviewedForm[Story]):
 
     def list_changes(self) -> list[tuple[str, str, str]]:
         """Return each changed field with its old and its new value, in words."""
-        latest = self.latest()
-        assert latest is not None, "a story has a revision"  # noqa: S101
-        return compare(latest, self.revision(timezone.now().astimezone(dt.UTC).date()))
+        return compare(self.latest(), self.revision(timezone.now().astimezone(dt.UTC).date()))
 
     def describe_changes(self) -> str:
         """Return the changes in words: "Corrected headline, author; classified"."""
@@ -107,9 +102,7 @@ class StoryForm(FreshStory, base.PreviewedForm[Story]):
 
     def revision(self, today: dt.date) -> StoryRevision:
         """Return the revision that saving the form on `today` (UTC) would make; not saved, without hash."""
-        latest = self.latest()
-        assert latest is not None, "a story has a revision"  # noqa: S101
-        made, data = copy.copy(latest), self.cleaned_data
+        made, data = copy.copy(self.latest()), self.cleaned_data
         texts = corrections.texts(**{name: data[name] for name in TEXTS if name in self.changed_data})
         for name, value in texts.items():
             setattr(made, name, value)
@@ -135,7 +128,7 @@ def compare(old: StoryRevision, new: StoryRevision) -> list[tuple[str, str, str]
 
 
 class WithdrawForm(FreshStory):
-    reason = base.text_field(max_length=500, help_text="One sentence; readers see it on the story's page.")
+    reason = base.ReasonField(max_length=500, help_text="One sentence; readers see it on the story's page.")
 
 
 class EventForm(base.ActionForm):
@@ -154,7 +147,7 @@ class StoryAdmin(QueuedAdmin[Story], base.TellsRefusals[Story], base.PreviewedAd
     search_fields = ("chatbotnews_id", "current__headline", "event__event_id")
     search_help_text = "Words of the headline, or the id of a story or an event"
     date_hierarchy = "published_at"
-    empty = "No story is stored yet. Stories come with ingest; the dashboard says whether it works."
+    empty = "No story is stored yet. Ingest brings them; the dashboard says whether it is working."
     actions_list = ("twins",)
     readonly_fields = ("changes", "story_id", "publication", "published", "day", "state", "reports", "figures", "address")
     action_form = EventForm
@@ -205,7 +198,7 @@ class StoryAdmin(QueuedAdmin[Story], base.TellsRefusals[Story], base.PreviewedAd
     @admin.display(description="Public page")
     def public(self, story: Story) -> str:
         page = self.view_on_site(story)
-        return format_html('<a href="{}" aria-label="Public page of {}">View</a>', page, get_headline(story)) if page else ""
+        return base.link_public(page, get_headline(story)) if page else ""
 
     story_id = base.column("Story id", lambda story: story.chatbotnews_id)
     figures = base.column(
@@ -272,8 +265,8 @@ class StoryAdmin(QueuedAdmin[Story], base.TellsRefusals[Story], base.PreviewedAd
     def twins(self, request: HttpRequest) -> HttpResponse:
         """Merge stories that are one article under two addresses, after a look at which these are."""
         points = (
-            "Stories that are one article under two addresses become one: the older, whose page and citations go on.",
-            "The other one's id and addresses lead there. A story that an editor changed stays.",
+            "Stories that are one article under two addresses are merged into the older one, whose page and citations stay.",
+            "The other one's id and addresses lead there. A story that an editor changed is not merged.",
             "The first button only shows them; the second merges them.",
         )
         return show_command(self, request, "mergetwins", "Merge twins", points)
@@ -285,7 +278,7 @@ class StoryAdmin(QueuedAdmin[Story], base.TellsRefusals[Story], base.PreviewedAd
         if not super().has_change_permission(request, story):
             raise PermissionDenied
         if story.status == Status.WITHDRAWN:
-            self.message_user(request, "This story is withdrawn already. Nothing was changed.", messages.WARNING)
+            self.message_user(request, "This story is already withdrawn. Nothing was changed.", messages.WARNING)
             return back
         with transaction.atomic():
             form = WithdrawForm(request.POST if request.method == "POST" else None, instance=story)
@@ -341,8 +334,11 @@ def settle(request: HttpRequest, stories: Sequence[Story], done: str, change: Ca
     with show_refusal(request):
         published = change(reason)
         base.remember(request, stories, because(done, reason))
-        shown = list_published(published)
-        messages.success(request, f"{done}. {shown} Automatic grouping leaves these stories where they are now.")
+        named = "; ".join(f"“{get_headline(story)}” ({story.publication})" for story in stories[:NAMED])
+        named += f"; {len(stories) - NAMED} more" if len(stories) > NAMED else ""
+        given = f" Reason: {reason}" if (reason := plain_line(reason, REASON)) else ""
+        told = f"{done}. {list_published(published)} {named}.{given}"
+        messages.success(request, f"{told} Automatic grouping leaves these stories where they are now.")
 
 
 def pin(request: HttpRequest, stories: Sequence[Story], *, pinned: bool) -> None:
