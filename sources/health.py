@@ -91,7 +91,7 @@ def list_warnings(health: FeedHealth | None) -> list[FeedWarningOut]:
     found = []
     if health and health.empty_since:
         message = (
-            f"It answers, but since {health.empty_since:%Y-%m-%d %H:%M} UTC without any item, though it had some before. No "
+            f"It answers, but without items since {health.empty_since:%Y-%m-%d %H:%M} UTC, though it had some before. No "
             "story is lost. Open its address: if the publisher has news elsewhere, correct the address or the search at the desk."
         )
         found.append(FeedWarningOut(code="empty", message=message))

@@ -35,7 +35,7 @@ class Lease:
     def renew(self) -> None:
         """Hold on for another term; in a transaction, until the commit. Raises: Busy if another took over."""
         if not self.row.filter(holder=self.holder).update(expires_at=timezone.now() + TERM):
-            raise Busy(f"The lease of this {self.work} ran out and another took over.", "Nothing is lost: it goes on from here.")
+            raise Busy(f"The lease of this {self.work} ran out and another took over.", "Nothing is lost: it continues from here.")
 
 
 @contextmanager
@@ -60,7 +60,7 @@ def _take(rows: Row, work: str) -> Lease:
         where, pid, _ = row.holder.rsplit("/", 2)
         if where != here or _is_running(int(pid)):
             hint = f"Let it finish, or try again after {row.expires_at:%H:%M:%S} UTC if it died on another machine."
-            raise Busy(f"Another {work} is at work (process {pid} on {where.split(' ')[0]}).", hint)
+            raise Busy(f"Another {work} is running (process {pid} on {where.split(' ')[0]}).", hint)
     row.holder, row.expires_at = f"{here}/{os.getpid()}/{secrets.token_hex(4)}", now + TERM
     row.save(update_fields=["holder", "expires_at"])
     return Lease(rows, row.holder, work)

@@ -41,13 +41,18 @@ class Publication(models.Model):
     slug = models.SlugField(max_length=60, unique=True)
     name = models.CharField(max_length=120, unique=True)
     aliases = models.JSONField(default=list, blank=True, help_text="Other exact names in common use.")
-    domains = models.JSONField(default=list, help_text="Host names, with a path where a house shares one; canonical first.")
+    domains = models.JSONField(default=list, help_text="Host names, with a path where publications share one; canonical first.")
     tier = models.PositiveSmallIntegerField(choices=Tier.choices)
     homepage = models.URLField(max_length=500)
     owner = models.CharField(
-        max_length=120, blank=True, help_text="The house that it belongs to, written the same way for each of its publications."
+        max_length=120, blank=True, help_text="The group that owns it, written the same way for each of its publications."
     )
-    owner_since = models.DateField(null=True, blank=True, help_text="UTC date; empty: for as long as the wire has known it.")
+    owner_since = models.DateField(null=True, blank=True, help_text="UTC date; empty if it always was, as far as the wire knows.")
+    allows_pictures = models.BooleanField(
+        default=False,
+        db_default=False,  # processes of the release before may still add a publication
+        help_text="Its terms allow its pictures to be shown here, small and with its name. Off: none is fetched, stored or shown.",
+    )
     seat = models.PositiveSmallIntegerField(
         null=True,
         blank=True,
@@ -80,7 +85,7 @@ class Publication(models.Model):
         if has_credentials(self.homepage):
             raise ValidationError({"homepage": CREDENTIALS_REFUSED})
         if not self.owner.isprintable():
-            raise ValidationError({"owner": "Use characters that can be seen."})
+            raise ValidationError({"owner": "Use visible characters."})
         if self.owner_since and not self.owner:
             raise ValidationError({"owner_since": "Name the owner, too."})
 
@@ -140,7 +145,7 @@ class Feed(models.Model):
             raise ValidationError({"url": CREDENTIALS_REFUSED})
         for field in ("query", "note"):
             if not getattr(self, field).isprintable():
-                raise ValidationError({field: "Use characters that can be seen."})
+                raise ValidationError({field: "Use visible characters."})
 
 
 class RosterRevision(models.Model):

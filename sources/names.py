@@ -102,7 +102,6 @@ class _Index:
 
 
 def verify(name: str, roster: Sequence[Name]) -> VerdictOut:
-    """Return whether `name` is a publication of `roster`, and what to know before attributing anything to it."""
     index = _index(tuple(roster))
     found, reason, similarity = _find(name, index)
     if found and not found.former_note:
@@ -137,7 +136,7 @@ def find_objection(text: str, others: Sequence[Name]) -> str | None:
     That `verify` refuses a look-alike does not mean that the name is free: in the roster, the exact match would come first.
     """
     if len(text) > LONGEST_NAME or not text.isprintable():
-        return f"{text[:40]!a} is no name: it has at most {LONGEST_NAME} characters, and all of them can be seen."
+        return f"{text[:40]!a} is not a name: use at most {LONGEST_NAME} visible characters."
     verdict = verify(text, others)
     if verdict.canonical_name:
         return f"{text} is read as {verdict.canonical_name}."
@@ -149,7 +148,7 @@ def find_objection(text: str, others: Sequence[Name]) -> str | None:
     double = next((one.name.canonical for one in active if _outline(one.key) == drawn), None)
     if verdict.similarity >= MISTAKABLE:
         double = double or verdict.closest_match
-    return f"{text} resembles {double}: one would be taken for the other." if double else None
+    return f"{text} resembles {double}: one would be mistaken for the other." if double else None
 
 
 def _outline(key: str) -> str:

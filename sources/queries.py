@@ -46,7 +46,10 @@ def get_publication(slug: str) -> PublicationOut:
         raise NotFound("There is no such publication.", "The roster is at /sources.")
     now = timezone.now().replace(microsecond=0)
     feeds = row.feeds.select_related("publication", "health").order_by("id")
-    columns = ("name", "slug", "tier", "homepage", "domains", "aliases", "owner", "owner_since", "admitted_on", "retired_on")
+    columns = (
+        *("name", "slug", "tier", "homepage", "domains", "aliases", "owner", "owner_since", "allows_pictures"),
+        *("admitted_on", "retired_on"),
+    )
     return PublicationOut(**{name: getattr(row, name) for name in columns}, feeds=[_describe_feed(feed, now) for feed in feeds])
 
 
@@ -83,7 +86,7 @@ def known_names() -> list[names.Name]:
 
 def _describe_source(row: Publication) -> SourceOut:
     feeds = list(row.feeds.all())
-    columns = ("name", "tier", "tier_label", "slug", "domain", "homepage", "owner")
+    columns = ("name", "tier", "tier_label", "slug", "domain", "homepage", "owner", "allows_pictures")
     feed_type = FeedType(feeds[0].feed_type) if feeds else FeedType.QUERY
     return SourceOut(**{name: getattr(row, name) for name in columns}, feed_type=feed_type)
 

@@ -35,9 +35,9 @@ def read(digest: str) -> bytes:
     try:
         body = gzip.decompress(_file(digest).read_bytes())
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise OSError(f"The bytes kept as {digest} are damaged: {error}.") from error
+        raise OSError(f"The bytes stored as {digest} are damaged: {error}.") from error
     if sha256(body) != digest:
-        raise OSError(f"The bytes kept as {digest} are not those that were fetched.")
+        raise OSError(f"The bytes stored as {digest} are not those that were fetched.")
     return body
 
 

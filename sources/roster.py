@@ -69,7 +69,6 @@ def _read_file() -> Any:
 
 
 def shipped_names() -> list[Name]:
-    """Return the names of the 24 in the file, without a database."""
     return [Name(fact["name"], fact["tier"], tuple(fact["aliases"]), tuple(fact["domains"])) for fact in _read_file()]
 
 
@@ -85,9 +84,9 @@ def replace(retire: Publication, admit: Mapping[str, Any], *, reason: str, on: d
     latest = RosterRevision.objects.select_for_update().order_by("-number").first()
     retire = Publication.objects.select_for_update().get(pk=retire.pk)
     if latest is None or retire.seat is None:
-        raise RosterLocked(f"{retire.name} is not in the roster.", "Choose one of the 24 publications in force.")
+        raise RosterLocked(f"{retire.name} is not in the roster.", "Choose one of the 24 current publications.")
     if Publication.objects.active().filter(slug=admit["slug"]).exists():
-        raise RosterLocked(f"{admit['name']} already is in the roster.", "Choose a publication outside the 24.")
+        raise RosterLocked(f"{admit['name']} is already in the roster.", "Choose a publication outside the 24.")
     seat = retire.seat
     retire.seat, retire.retired_on = None, today
     retire.save(update_fields=["seat", "retired_on"])

@@ -1,11 +1,14 @@
 """Schemas of the roster, the same over REST and MCP. Their docstrings are public: OpenAPI and MCP show them."""
 
 import datetime as dt
+from typing import Final
 
 from ninja import Field, Schema
 from pydantic import BaseModel
 
 from sources.vocabulary import Circuit, FeedType, Tier
+
+ALLOWS_PICTURES: Final = "Its terms allow its pictures, at /pictures/{story_id}.webp."
 
 
 class SourceOut(Schema):
@@ -19,6 +22,7 @@ class SourceOut(Schema):
     domain: str
     homepage: str
     owner: str = Field(description="Empty where it is unknown.")
+    allows_pictures: bool = Field(description=ALLOWS_PICTURES)
     stories: int = 0  # these two are counted by `wire.queries.list_sources`
     newest_story_at: dt.datetime | None = None
 
@@ -109,6 +113,7 @@ class PublicationOut(Schema):
     aliases: list[str]
     owner: str
     owner_since: dt.date | None = Field(description="Null: for as long as the wire has known the publication.")
+    allows_pictures: bool = Field(description=ALLOWS_PICTURES)
     admitted_on: dt.date
     retired_on: dt.date | None
     feeds: list[FeedHealthOut]

@@ -40,7 +40,7 @@ async def read_body(
             return bytes(wire[:cap])
         case [("gzip" | "deflate") as coding]:
             return _inflate(bytes(wire), coding == "gzip", cap, cut=cut)
-    raise NotFetched("bad_encoding", f"The answer is packed as {encoding[:40]!r}, though only gzip and deflate were offered.")
+    raise NotFetched("bad_encoding", f"The response is compressed as {encoding[:40]!r}, though only gzip and deflate were offered.")
 
 
 def too_large(cap: int) -> NotFetched:
@@ -58,13 +58,13 @@ def _inflate(data: bytes, gzip: bool, cap: int, *, cut: bool) -> bytes:
         try:
             content += inflater.decompress(data, cap + 1 - len(content))
         except zlib.error as error:
-            raise NotFetched("broken_answer", "The packed content of the answer is damaged; try again later.") from error
+            raise NotFetched("broken_answer", "The compressed response is damaged; try again later.") from error
         if cut and (len(content) > cap or not inflater.eof):
             return bytes(content[:cap])
         if len(content) > cap:
             message = f"The feed inflates to more than {cap / (1 << 20):.3g} MB; ask the publisher for a shorter one."
             raise NotFetched("too_large_inflated", message)
         if not inflater.eof:
-            raise NotFetched("broken_answer", "The answer breaks off before its end; try again later.")
+            raise NotFetched("broken_answer", "The response ends too early; try again later.")
         data = inflater.unused_data
-    raise NotFetched("broken_answer", "The packed content consists of too many parts; it was refused.")
+    raise NotFetched("broken_answer", "The compressed response has too many parts; it was refused.")

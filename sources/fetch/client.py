@@ -52,7 +52,7 @@ async def _limit(timeout: asyncio.Timeout, host: str) -> AsyncIterator[None]:
     except TimeoutError as error:
         if not timeout.expired():
             raise
-        raise NotFetched("too_slow", f"{host} was too slow to answer in the time given; try again later.") from error
+        raise NotFetched("too_slow", f"{host} took too long to answer; try again later.") from error
 
 
 class Client:
@@ -70,11 +70,12 @@ class Client:
         try:
             url = WebAddress.parse(ask.url)
         except ValueError as error:
-            return Failed("bad_url", f"The address cannot be asked: {error}; correct it.")
+            return Failed("bad_url", f"The address cannot be fetched: {error}; correct it.")
         # RFC 9110 §13.1: the validators of the last answer, where they can be headers.
         validators = {"If-None-Match": _check_validator(ask.etag), "If-Modified-Since": _check_validator(ask.last_modified)}
         headers = {name: value for name, value in validators.items() if value}
-        headers |= {"Accept": "text/html, application/xhtml+xml, */*;q=0.1"} if ask.is_page else {}
+        if accept := ask.accept or ("text/html, application/xhtml+xml, */*;q=0.1" if ask.is_page else ""):
+            headers["Accept"] = accept
         try:
             async with _limit(asyncio.timeout(self._policy.patience), url.host):
                 answer, moved_to = await self._follow(url, headers, self._policy.max_redirects, ask)
@@ -112,14 +113,14 @@ class Client:
             permanent = permanent and answer.status in {301, 308}
             moved_to = str(target) if permanent else ""
             if target in seen or len(seen) > most:
-                message = f"The address redirects in a circle, or more than {most} times; look for the feed's own."
+                message = f"The address redirects in a circle, or more than {most} times; look for the feed's final address."
                 raise NotFetched("redirect_loop", message)
             host = target.authority
             if ask and ask.within and not any(host == own or host.endswith(f".{own}") for own in ask.within):
-                message = f"The address redirects to {host}, which is not its publisher's; that was not asked."
+                message = f"The address redirects to {host}, which is not its publisher's; that was not fetched."
                 raise NotFetched("foreign_redirect", message)
             if ask and ask.avoid and ask.avoid(target.target):
-                message = "The address redirects to what is not indexed: a path that its publisher leaves out. That was not asked."
+                message = "The address redirects to a path that its publisher leaves out of the index. That was not fetched."
                 raise NotFetched("left_out_redirect", message)
             seen.add(target)
             url = target
@@ -137,13 +138,13 @@ class Client:
             async with _limit(asyncio.timeout_at(ends), url.host), self._network.request(url, sent) as response:
                 headers = _decode_headers(response.headers)
                 body = b""
-                if _is_whole(response.status, headers):
+                if response.status == 200:
                     length = headers.get("content-length", "")
                     if not is_robots and length.isdecimal() and int(length[:20]) > cap:
                         raise too_large(cap)
                     encoding = headers.get("content-encoding", "")
                     body = await read_body(response.aiter_stream(), encoding, cap, cut=is_robots, may_break_off=kind == "feed")
-                elif response.status in {429, 503} and (wait := _read_retry_after(headers)):
+                elif response.status in {429, 503} and (wait := read_retry_after(headers.get("retry-after", ""))):
                     self._hosts.setdefault(url.authority, HostNote()).not_before = _now() + wait
             return Response(response.status, headers, body, url), ends - loop.time()
 
@@ -166,7 +167,7 @@ class Client:
             return
         left = note.not_before - _now()
         if dt.timedelta(0) < left <= LONGEST_WAIT:  # what was agreed on with a clock that was ahead binds nobody
-            message = f"{authority} asked to be left alone until {note.not_before:%Y-%m-%d %H:%M} UTC; it was not asked."
+            message = f"{authority} asked not to be contacted until {note.not_before:%Y-%m-%d %H:%M} UTC; no request was sent."
             raise NotFetched("not_yet", message, retry_after=left)
 
     async def _obey_robots(self, url: WebAddress) -> None:
@@ -179,7 +180,7 @@ class Client:
             raise NotFetched(lane.rules.code, lane.rules.message, retry_after=lane.rules.retry_after)
         lane.gap = max(self._policy.gap, lane.rules.delay)
         if not lane.rules.allow(str(url)):
-            message = f"The robots.txt of {url.host} forbids this address; ask the publisher, or take another feed."
+            message = f"The robots.txt of {url.host} forbids this address; ask the publisher, or use another feed."
             raise NotFetched("robots", message)
 
     async def _load_rules(self, url: WebAddress) -> robots.Rules | Failed:
@@ -206,8 +207,8 @@ class Client:
             note.robots = ""  # RFC 9309 §2.3.1.2: as if there were none
             return None
         if answer.status == 429 or not 200 <= answer.status < 500:
-            message = f"the server answered {answer.status}; it is asked again later."
-            return Failed("robots", message, _read_retry_after(answer.headers))
+            message = f"the server answered {answer.status}; it is tried again later."
+            return Failed("robots", message, read_retry_after(answer.headers.get("retry-after", "")))
         note.robots = answer.body.decode("utf-8-sig", "replace").replace("\0", "")
         return None
 
@@ -216,10 +217,10 @@ def _read_target(url: WebAddress, headers: Mapping[str, str]) -> WebAddress:
     try:
         target = url.join(headers["location"])
     except (KeyError, ValueError) as error:
-        reason = "without saying where" if isinstance(error, KeyError) else f"to where nobody can follow: {error}"
+        reason = "without saying where" if isinstance(error, KeyError) else f"to an address that cannot be used: {error}"
         raise NotFetched("bad_redirect", f"The address redirects {reason}; look for the feed's new address.") from error
     if (url.scheme, target.scheme) == ("https", "http"):  # anybody on the way could put words into the publisher's mouth
-        message = f"The address redirects from https to http ({target.authority}); the publisher has to mend it."
+        message = f"The address redirects from https to http ({target.authority}); the publisher has to fix it."
         raise NotFetched("insecure_redirect", message)
     return target
 
@@ -227,43 +228,36 @@ def _read_target(url: WebAddress, headers: Mapping[str, str]) -> WebAddress:
 def _outcome(ask: Ask, answer: Response, moved_to: str) -> Outcome:
     etag, last_modified = (_check_validator(answer.headers.get(name, "")) for name in ("etag", "last-modified"))
     match answer.status:
-        case status if _is_whole(status, answer.headers):
+        case 200:
             content_type = answer.headers.get("content-type", "")
             return Fetched(answer.body, content_type, etag, last_modified, str(answer.url), moved_to)
         case 304 if _check_validator(ask.etag) or _check_validator(ask.last_modified):
             return Unchanged(etag or ask.etag, last_modified or ask.last_modified, str(answer.url), moved_to)
         case 304:
-            return Failed("broken_answer", "The server says that nothing changed (304), though it was not asked that.")
+            return Failed("broken_answer", "The server says that nothing changed (304), though the request had no condition.")
         case 410:
             return Failed("gone", "The publisher has removed this feed for good (410); look for another one.")
         case 404:
-            message = "There is no feed at this address (404); look for its new one."
+            message = "There is no feed at this address (404); look for its new address."
         case 401 | 402 | 403 | 406 | 451:
-            message = f"The server refuses us the feed ({answer.status}); ask the publisher, or take another feed."
+            message = f"The server refuses us the feed ({answer.status}); ask the publisher, or use another feed."
         case 429:
-            message = "The server asks for fewer requests (429); it is asked again later."
+            message = "The server asks for fewer requests (429); it is tried again later."
         case status if status >= 500:
-            message = f"The publisher's server fails ({status}); it is asked again later."
+            message = f"The publisher's server fails ({status}); it is tried again later."
         case status:
-            message = f"The server answers {status}, which is no feed; check the address."
-    return Failed(f"http_{answer.status}", message, _read_retry_after(answer.headers))
-
-
-def _is_whole(status: int, headers: Mapping[str, str]) -> bool:
-    """Return whether the content is complete: 200; 203, changed by a proxy (RFC 9110 §15.3.4); a 206, unasked, of everything."""
-    part = re.fullmatch(r"bytes 0-([0-9]{1,18})/([0-9]{1,18})", headers.get("content-range", "").strip())
-    return status in {200, 203} or (status == 206 and part is not None and int(part[1]) + 1 == int(part[2]))
+            message = f"The server answers {status} instead of a feed; check the address."
+    return Failed(f"http_{answer.status}", message, read_retry_after(answer.headers.get("retry-after", "")))
 
 
 def _check_validator(value: str) -> str:
     return value if re.fullmatch(r"[\x20-\x7e]{1,512}", value) else ""  # it is sent back as it came, so it must make a header
 
 
-def _read_retry_after(headers: Mapping[str, str]) -> dt.timedelta | None:
+def read_retry_after(value: str) -> dt.timedelta | None:
     """Return the wait of RFC 9110 §10.2.3, in seconds or until an HTTP date: not negative, at most `LONGEST_WAIT`, else None."""
-    value = headers.get("retry-after", "").strip()
-    if re.fullmatch(r"[0-9]+", value):
-        return min(dt.timedelta(seconds=int(value[:9])), LONGEST_WAIT)
+    if re.fullmatch(r"\s*[0-9]+\s*", value):
+        return min(dt.timedelta(seconds=int(value.strip()[:9])), LONGEST_WAIT)
     try:
         date = parsedate_to_datetime(value)
         wait = (date if date.tzinfo else date.replace(tzinfo=dt.UTC)) - _now()

@@ -16,7 +16,8 @@ class Ask:
     """A feed to fetch. `key` is the caller's own; `etag` and `last_modified` are those of the last answer, as they came.
 
     `within` are the hosts, with those below them, that it may be redirected to; all public ones, if it is empty. `avoid` says of a
-    path, with its query, whether no redirect may lead there. `is_page` asks for a web page and not for a feed.
+    path, with its query, whether no redirect may lead there. `is_page` asks for a web page and not for a feed, `accept` for
+    other content, as an Accept header names it (RFC 9110 §12.5.1).
     """
 
     key: int
@@ -26,6 +27,7 @@ class Ask:
     within: tuple[str, ...] = ()
     avoid: Callable[[str], bool] | None = None
     is_page: bool = False
+    accept: str = ""
 
 
 @dataclass(frozen=True, slots=True)

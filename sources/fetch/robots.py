@@ -39,7 +39,6 @@ class Rules:
 
 
 def token(policy: Policy) -> str:
-    """Return the name by which rules of a robots.txt call us."""
     return policy.user_agent.partition("/")[0].strip()
 
 

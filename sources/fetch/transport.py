@@ -11,7 +11,7 @@ import ssl
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, contextmanager
-from typing import Any, Final
+from typing import Any
 
 import httpcore2
 
@@ -19,7 +19,6 @@ from sources.fetch.results import NotFetched, Policy
 from sources.fetch.url import WebAddress, may_dial
 
 Resolver = Callable[[str, int], Sequence[str]]
-MAX_ATTEMPTS: Final = 4  # addresses of one name that are tried
 
 
 def system_resolver(host: str, port: int) -> Sequence[str]:
@@ -53,7 +52,6 @@ class Network:
                 yield response
 
     def close(self) -> None:
-        """Give up names that are still being resolved."""
         self._dialler.names.shutdown(wait=False, cancel_futures=True)
 
 
@@ -84,8 +82,8 @@ class Dialler(httpcore2.AsyncNetworkBackend):
             raise NotFetched("dns", f"The name {host} could not be looked up in time; try again later.") from error
         for address in addresses:
             if not may_dial(address, self._allow):
-                raise NotFetched("private_address", f"{host} leads to {address}, which is no public address; it was not asked.")
-        tried = addresses[:MAX_ATTEMPTS]
+                raise NotFetched("private_address", f"{host} leads to {address}, which is not a public address; it was not asked.")
+        tried = addresses[:4]  # addresses of one name that are tried
         for left, address in zip(range(len(tried), 0, -1), tried, strict=True):
             try:
                 share = (ends - loop.time()) / left
@@ -120,9 +118,9 @@ def _translate_errors(host: str) -> Iterator[None]:
         cause: Any = error.args[0] if error.args and isinstance(error.args[0], ssl.SSLError) else error
         if isinstance(cause, ssl.SSLError):
             reason = getattr(cause, "verify_message", "") or cause.reason or "the handshake failed"
-            raise NotFetched("tls", f"No secure connection to {host}: {reason}; the publisher has to mend it.") from error
-        raise NotFetched("connect", f"{host} accepts no connection; check the address, or try again later.") from error
+            raise NotFetched("tls", f"No secure connection to {host}: {reason}; the publisher has to fix it.") from error
+        raise NotFetched("connect", f"{host} cannot be connected to; check the address, or try again later.") from error
     except (httpcore2.NetworkError, OSError) as error:
-        raise NotFetched("broken_answer", f"{host} broke the connection off; try again later.") from error
+        raise NotFetched("broken_answer", f"The connection to {host} broke off; try again later.") from error
     except (httpcore2.ProtocolError, httpcore2.ConnectionNotAvailable) as error:
-        raise NotFetched("broken_answer", f"What {host} sent is no complete HTTP answer; try again later.") from error
+        raise NotFetched("broken_answer", f"What {host} sent is not a complete HTTP response; try again later.") from error

@@ -45,12 +45,12 @@ class WebAddress(NamedTuple):
         """Raises: ValueError with the reason, also for other schemes and for credentials."""
         raw = raw.strip()
         if not raw or len(raw) > MAX_LENGTH or _CONTROL.search(raw):
-            raise ValueError(f"it is empty, longer than {MAX_LENGTH} characters, or holds control characters")
+            raise ValueError(f"it is empty, longer than {MAX_LENGTH} characters, or contains control characters")
         if has_credentials(raw):  # before any error that quotes the address
-            raise ValueError("it holds a user name or a password")
+            raise ValueError("it contains a user name or a password")
         parts = urlsplit(raw)
         if parts.scheme not in _PORTS:
-            raise ValueError("it is no http or https address")
+            raise ValueError("it is not an http or https address")
         host = parts.hostname or ""
         if ":" in host:
             host = str(IPv6Address(host if "%" not in host else ""))  # a zone names an interface of this machine
@@ -58,13 +58,13 @@ class WebAddress(NamedTuple):
             host = host if host.isascii() else idna.encode(host, uts46=True).decode()
             host = host.lower().removesuffix(".")
             if len(host) > 253 or not _NAME.fullmatch(host):
-                raise ValueError("its host is no name")
+                raise ValueError("its host is not a valid name")
         try:
             port = _PORTS[parts.scheme] if parts.port is None else parts.port
         except ValueError:  # whose text quotes what may be half of a password
-            raise ValueError("its port is no number up to 65535") from None
+            raise ValueError("its port is not a number up to 65535") from None
         if port == 0:
-            raise ValueError("port 0 is nobody's")
+            raise ValueError("port 0 cannot be used")
         path = _remove_dot_segments(quote(parts.path or "/", safe=_KEPT))
         target = path + (f"?{quote(parts.query, safe=_KEPT)}" if parts.query else "")
         return cls(parts.scheme, host, port, target if target.startswith("/") else f"/{target}")

@@ -1,7 +1,4 @@
-"""Parsing of any feed's bytes into entries. Pure: nothing is fetched, nothing is stored, and no input costs more than its size.
-
-Imports nothing of the other rooms of sources but `entries` and `lexicons`.
-"""
+"""Parsing of any feed's bytes into entries. Pure: nothing is fetched, nothing is stored, and no input costs more than its size."""
 
 from sources.parse.feed_document import parse, parse_sitemap
 from sources.parse.feeds import search_url

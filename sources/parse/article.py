@@ -19,7 +19,6 @@ from sources.parse.markdown import Element, markdown_of, note_attributes
 
 MAX_SIZE: Final = 5 << 20  # bytes, or characters of a feed's content; as much as is fetched
 MAX_TAGS: Final = 50_000  # "<"; real pages have up to 3,229, and 200,000 cost trafilatura 9.7 s
-MIN_TEXT: Final = 80  # characters of an article
 MAX_ABOVE: Final = 3  # blocks at the top of a text, of which one may be its title
 MAX_BESIDE: Final = 30  # characters of a byline that are no names
 FEW: Final = 600  # characters up to which a page with a password field is a login
@@ -30,15 +29,7 @@ _HTML_TYPES: Final = {
 }
 # How other files begin.
 _OTHERS: Final = (
-    b"%PDF",
-    b"PK\x03\x04",
-    b"\x89PNG",
-    b"\xff\xd8\xff",
-    b"GIF8",
-    b"RIFF",
-    b"\x1f\x8b",
-    b"{\\rtf",
-    b"\xd0\xcf\x11\xe0",
+    *(b"%PDF", b"PK\x03\x04", b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"RIFF", b"\x1f\x8b", b"{\\rtf", b"\xd0\xcf\x11\xe0"),
 )
 _FIRST_TAG: Final = re.compile(r"<(?:!doctype\s+)?([a-z][\w:-]*)", re.I)
 _BASE: Final = re.compile(r"""<base\s[^<>]{0,500}?\bhref\s{0,9}=\s{0,9}(?:"([^"<>]*)"|'([^'<>]*)'|([^\s"'<>]+))""", re.I)
@@ -124,8 +115,7 @@ def parse_article(data: bytes, *, content_type: str = "", url: str = "") -> Arti
         entry = replace(entry, title=_strip_site(entry.title, headings))
     if tree is not None:
         moment = entry.published_at or page_metadata.find_date(tree, url)
-        is_named = page_metadata.is_personal(entry.author, entry.publisher)
-        names = page_metadata.read_names(entry.author) if is_named else page_metadata.find_authors(tree)
+        names = page_metadata.read_names(entry.author, entry.publisher) or page_metadata.find_authors(tree)
         entry = replace(entry, published_at=moment, author=names or entry.author)
     body = None if tree is None else _extract_body(tree)
     blocks = [] if body is None else markdown_of(body, _find_base(bare, url))
@@ -141,7 +131,7 @@ def parse_article(data: bytes, *, content_type: str = "", url: str = "") -> Arti
     markdown = "\n\n".join(blocks)
     if len(markdown) < FEW and _PASSWORD.search(bare):
         raise InvalidArticle("login_wall", "The page asks for a password and shows no article.")
-    if len(markdown) < MIN_TEXT:
+    if len(markdown) < 80:  # characters of an article
         raise InvalidArticle("no_text", "The page has no text that looks like an article.")
     return Article(entry, markdown)
 
@@ -157,7 +147,7 @@ def _decode_page(data: bytes, content_type: str) -> tuple[str, str]:
     bare = _CODE.sub("", text)
     tag = _FIRST_TAG.search(bare)
     if tag is None or tag[1].lower() in {"rss", "feed", "rdf:rdf", "urlset", "sitemapindex", "svg"}:
-        raise InvalidArticle("not_html", "The address answers with something else than a web page.")
+        raise InvalidArticle("not_html", "The address answers with something other than a web page.")
     return text, bare
 
 
@@ -172,7 +162,6 @@ def _check(text: str) -> None:
 
 
 def _find_base(text: str, url: str) -> str:
-    """Return what relative links are relative to (HTML §4.2.3)."""
     found = _BASE.search(text)
     return (web(url, html.unescape(found[1] or found[2] or found[3] or "")) if found else "") or url
 
@@ -219,10 +208,17 @@ def _extract_body(tree: Element) -> Element | None:
     """Return the body of the article, in HTML's elements. Changes `tree`."""
     from trafilatura import bare_extraction
 
+    for moment in [element for element in tree.iter("time") if len(element)]:
+        moment.drop_tag()  # one that never ends holds the text behind it, and dates are left out
     try:
         # Markdown is what makes it keep headings, emphasis and code.
         found: Any = bare_extraction(
-            tree, fast=True, include_comments=False, include_links=True, include_formatting=True, output_format="markdown"
+            tree,
+            favor_precision=True,  # else readers' comments and offers pass for text
+            include_comments=False,
+            include_links=True,
+            include_formatting=True,
+            output_format="markdown",
         )
     except Exception as error:  # its rules meet trees that nobody thought of
         raise InvalidArticle("broken", _BROKEN) from error
@@ -256,7 +252,6 @@ def _strip_site(title: str, headings: Sequence[str]) -> str:
 
 
 def _is_byline(block: str, author: str) -> bool:
-    """Return whether a block names the authors, and has hardly a word beside them."""
     text = _TARGET.sub("", block).replace("[", "").replace("*", "")
     return bool(author) and len(text) < len(author) + MAX_BESIDE and page_metadata.read_names(text) == author
 

@@ -66,7 +66,6 @@ class Pool(AbstractContextManager["Pool"]):
         self._workers = workers
 
     def __exit__(self, *_: object) -> None:
-        """End the workers; wait for those that are busy."""
         for worker in [self._free.get() for _ in range(self._workers)]:
             if worker:
                 worker.end()
@@ -105,8 +104,6 @@ class Pool(AbstractContextManager["Pool"]):
 
 
 class _Worker:
-    """A process, used by one thread at a time."""
-
     def __init__(self) -> None:
         self.pages = 0
         self._process = subprocess.Popen(
@@ -143,7 +140,6 @@ def _create_pool(_process: int) -> Pool:
 
 
 def _work() -> None:
-    """Answer requests until there are none."""
     with suppress(ValueError, OSError):  # not every system can
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # who pressed Ctrl-C ends the caller, and so the input

@@ -75,7 +75,7 @@ def _unpack(data: bytes) -> bytes:
     try:
         content = inflater.decompress(data, MAX_UNPACKED)
     except zlib.error as error:
-        raise InvalidFeed("The packed content is damaged.") from error
+        raise InvalidFeed("The compressed content is damaged.") from error
     if inflater.unconsumed_tail:
         raise InvalidFeed(f"The file unpacks to more than {MAX_UNPACKED >> 20} MB; none was read.")
     return content

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any, Final
 
+_CDATA: Final = re.compile(r"\A[^{\[]*?<!\[CDATA\[|\]\]>[^\]}]*+\Z")  # around a value, not within it
 _STRING_OR_COMMA: Final = re.compile(r'("[^"\\]*+(?:\\.[^"\\]*+)*+"?+)|,(?=\s*+[}\]])', re.S)
 
 
@@ -17,12 +18,12 @@ def parse_json_ld(script: str) -> Any:
     for text in _list_readings(script):
         with suppress(ValueError):
             return json.loads(text, strict=False)
-    raise ValueError("it is no JSON, also without what pages put around it")
+    raise ValueError("it is not JSON, even without what pages put around it")
 
 
 def _list_readings(script: str) -> Iterator[str]:
     yield script
-    bare = script.replace("<![CDATA[", "").replace("]]>", "")
+    bare = _CDATA.sub("", script)
     starts = [at for bracket in "{[" if (at := bare.find(bracket)) >= 0]
     bare = bare[min(starts, default=0) : max(map(bare.rfind, "}]")) + 1]
     bare = _STRING_OR_COMMA.sub(lambda found: found[1] or "", bare)

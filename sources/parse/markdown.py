@@ -201,7 +201,6 @@ def _join_inline(parts: Sequence[str]) -> str:
 
 
 def _escape(text: str | None) -> str:
-    """Return text as Markdown that shows just this text."""
     if not text:
         return ""
     text = _REFERENCE.sub("&amp;", _UNWANTED.sub("", text))
@@ -252,7 +251,6 @@ def _fence(element: Element) -> list[str]:
 
 
 def _read_note(text: str) -> tuple[str, str]:
-    """Return what `note_attributes` put before a text, and the text."""
     noted = _NOTED.match(text)
     return (noted[1], text[noted.end() :]) if noted else ("", text)
 

@@ -26,7 +26,6 @@ PARAGRAPH: Final = 60  # characters: shorter ones are bylines, dates and labels
 SEPARATORS: Final = (" | ", " \\ ", " - ", " – ", " — ", " · ", " : ")
 # Pages that say they do not exist though their status is 200 ("soft 404"), known by a title or heading that says no more.
 _MISSING_PAGE: Final = re.compile("|".join(_LEXICON["missing_pages"]).replace("<missing>", _LEXICON["missing"]))
-MAX_BYLINE: Final = 200  # characters of an element that names authors
 MAX_ELEMENTS: Final = 20  # that are looked at for each form of a date or a byline
 # Year, perhaps a section, month and day; or eight digits.
 _IN_PATH: Final = re.compile(
@@ -36,12 +35,13 @@ _BYLINES: Final = {name: text.split() for name, text in load("parse")["bylines"]
 _VISIBLE: Final = load("parse")["visible"]
 _ELSEWHERE: Final = _VISIBLE["elsewhere"]
 _CLASS: Final = "contains(concat(' ', translate(@class, '_', '-'), ' '), ' {} ')"
-_BY: Final = re.compile(r"\s*(?:(?:written|posted|reported|story|text)\s+)?(?:by|von|par|por|di|door|av|af)\b[\s:]*", re.I)
+_BY: Final = re.compile(r"[\s–—-]*(?:(?:written|posted|reported|story|text)\s+)?(?:by|von|par|por|di|door|av|af)\b[\s:]*", re.I)
 # Signs and words between names, or between a name and the office, place, day or date behind it.
 _BETWEEN: Final = re.compile(
     r"\s*(?:[,;/&·•|()\n]|\s[-–—]\s|\b(?:and|und|et|y|e|en|och|og|for|in|at|pour|für|para|on)\b"
     r"|\b(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day\b|\b(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\.? (?=[0-9]))\s*"
 )
+_INLINE: Final = frozenset(("a", "b", "em", "i", "span", "strong"))
 _WORD: Final = re.compile(r"[^\W\d_]+(?:[’'.-]+[^\W\d_]*)*")
 
 
@@ -88,7 +88,9 @@ def _build_entry(meta: dict[str, str], nodes: Sequence[dict[str, Any]], url: str
     by_id = {identity: node for node in nodes if (identity := node.get("@id")) and isinstance(identity, str) and "name" in node}
     linked = ", ".join(dict.fromkeys(name for name in _list_names(dated.get("author") or dated.get("creator"), by_id) if name))
     authors = [
-        name for name in (linked, *(meta.get(key, "") for key in _PAGES["authors"])) if name and not is_web(resolve("", name))
+        name
+        for name in (linked, *(meta.get(key, "") for key in _PAGES["authors"]))
+        if name and name[0] != "@" and not is_web(resolve("", name))
     ]
     return Entry(
         publisher=site,
@@ -200,9 +202,10 @@ def _list_names(value: Any, by_id: Mapping[str, dict[str, Any]]) -> Iterator[str
 
 
 def is_personal(author: str, site: str = "") -> bool:
-    """Return whether an author may be a person or several: of two words or more, no address, and not the site itself."""
+    """Return whether an author may be a person or several: of two words or more, no address, and without the site's name."""
     words = author.split()
-    return len(words) > 1 and author.casefold() != site.casefold() and not any(map(str.isdigit, author)) and "@" not in author
+    is_site = site and re.search(rf"(?<!\w){re.escape(site.casefold())}(?!\w)", author.casefold())
+    return len(words) > 1 and not is_site and not any(map(str.isdigit, author)) and "@" not in author
 
 
 def _as_list(value: Any) -> list[Any]:
@@ -247,9 +250,11 @@ def find_date(tree: Any, url: str) -> dt.datetime | None:
 def find_authors(tree: Any) -> str:
     """Return the names in the page's byline, parted by a comma and a space; empty if it has none."""
     for path in (*_VISIBLE["authors"], f"//*[{' or '.join(map(_CLASS.format, _BYLINES['classes']))}]"):
-        for element in tree.xpath(path + _ELSEWHERE)[:MAX_ELEMENTS]:
-            if names := read_names("\n".join(element.itertext())):
-                return names
+        elements = tree.xpath(path + _ELSEWHERE)[:MAX_ELEMENTS]
+        named = [(element, names) for element in elements if (names := read_names("\n".join(element.itertext())))]
+        if named:  # others stand beside the first, each perhaps in an element of its own
+            block = _find_block(named[0][0])
+            return ", ".join(dict.fromkeys(names for element, names in named if _find_block(element) is block))
     for element in tree.iter(*_BYLINES["lines"]):
         if any(_BY.match(text) for text in (element.text, *(child.tail for child in element)) if text) and (
             names := read_names("\n".join(element.itertext()))
@@ -259,12 +264,18 @@ def find_authors(tree: Any) -> str:
     return next((names for element in likely if (names := read_names("\n".join(element.itertext())))), "")
 
 
-def read_names(byline: str) -> str:
+def _find_block(element: Any) -> Any:
+    """Return the nearest element around this one that begins a line; None at the root."""
+    return next((above for above in element.iterancestors() if above.tag not in _INLINE), None)
+
+
+def read_names(byline: str, site: str = "") -> str:
     """Return the persons that a byline names, parted by a comma and a space; empty for what is too long to be one."""
-    if len(byline) > MAX_BYLINE:
+    if len(byline) > 200:  # characters of an element that names authors
         return ""
+    byline = byline.partition("|")[0]  # a place or an office stands behind it
     parts = [" ".join(_BY.sub("", part, count=1).split()) for part in _BETWEEN.split(_BY.sub("", byline, count=1))]
-    names = [name for name in dict.fromkeys(parts) if is_personal(name) and all(map(_may_be_in_name, name.split()))]
+    names = [name for name in dict.fromkeys(parts) if is_personal(name, site) and all(map(_may_be_in_name, name.split()))]
     # Who is named beside them in other letters is a newsroom: Ada Lovelace, THE WIRE; ADA LOVELACE, Quince Times.
     return ", ".join(name for name in names if len(name.split()) <= 5 and name.isupper() == names[0].isupper())
 

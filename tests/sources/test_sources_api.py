@@ -16,7 +16,8 @@ def test_the_roster_is_listed_in_tier_order(client: Client) -> None:
         "replacements",
     ]
     assert list(answer["sources"][0]) == [
-        *("name", "tier", "tier_label", "feed_type", "slug", "domain", "homepage", "owner", "stories", "newest_story_at"),
+        *("name", "tier", "tier_label", "feed_type", "slug", "domain", "homepage", "owner", "allows_pictures"),
+        *("stories", "newest_story_at"),
     ]
     assert {source["name"] for source in answer["sources"] if source["owner"] == "Condé Nast"} == {"Wired", "Ars Technica"}
     assert answer["replacements"] == []

@@ -49,7 +49,6 @@ _ELEMENT: Final = re.compile(r"[^\W_]+\*?|[:?|%$€£^…#]")
 
 
 def read_features(headline: str, summary: str, of_headline: Mapping[str, float], of_both: Mapping[str, float]) -> dict[str, float]:
-    """Return what is known of a story, by name, with the lexicon's weights of the headline alone and with the summary."""
     words = re.search(r"[\w$'-]+", headline.replace("’", "'"))
     word = words[0].casefold() if words else ""
     others = "participle" if word.endswith("ing") else "name" if headline[:1].isupper() else "other"
@@ -64,7 +63,6 @@ def read_features(headline: str, summary: str, of_headline: Mapping[str, float],
 
 
 def score_categories(features: Mapping[str, float], model: Model | None = None) -> dict[Category, float]:
-    """Return the log odds of each category, by the shipped model or another."""
     return {
         category: weights[BIAS] + sum(weights.get(name, 0.0) * value for name, value in features.items())
         for category, weights in (model or _load_model()).items()
@@ -136,7 +134,6 @@ class Lexicon:
         self._makers = frozenset((maker.text, maker.target) for maker in makers if maker.weight > 0)
 
     def read_features(self, headline: str, summary: str) -> dict[str, float]:
-        """Return what `score_categories` weighs of a story."""
         weights = self.category_weights
         of_headline, of_both = weights(headline, ""), weights(headline, summary)
         return read_features(_LABEL.sub("", headline).strip(), summary, of_headline, of_both)

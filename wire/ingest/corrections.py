@@ -22,7 +22,7 @@ from wire.text.vocabulary import NEWER_RULES, Category, ChangeKind, PairLabel, S
 # What becomes of the reason for an event: an open day is published again anyway, and gives no reason.
 SETTLING: Final = "stored in the history, and published if a final day is published again"
 # The reason of a merge for which no other was given.
-ONE_EVENT: Final = "An editor found that both report one happening."
+ONE_EVENT: Final = "An editor found that both report one event."
 
 
 def withdraw(story_id: str, *, reason: str, now: dt.datetime | None = None) -> Snapshot | None:
@@ -41,7 +41,7 @@ def correct(story_id: str, *, reason: str, now: dt.datetime | None = None, **typ
         # What the wire says already is no change, or every citation would tell of a correction that nobody can find.
         changes = {name: value for name, value in changes.items() if value != getattr(latest, name)}
         if not changes.keys() - {"summary_short"}:  # which is cut from the other and corrects nothing by itself
-            hint = "Give another headline, summary or author: the wire says these already, white space and markup aside."
+            hint = "Give another headline, summary or author: the wire already says these, white space and markup aside."
             raise InvalidArgument("Nothing was corrected.", hint)
         return _revise(story_id, reason, now, status=Status.CORRECTED, corrected_on=now.astimezone(dt.UTC).date(), **changes)
 
@@ -79,7 +79,7 @@ def merge(event_ids: Collection[str], *, reason: str, now: dt.datetime | None = 
     WireState.lock()
     unknown = set(event_ids) - set(Event.objects.filter(event_id__in=event_ids).values_list("event_id", flat=True))
     if unknown:
-        raise NotFound(f"There is no event {min(unknown)!r}.", "An event has the id of the story that founded it.")
+        raise NotFound(f"There is no event {min(unknown)!r}.", "An event has the id of the story that started it.")
     stories = list(Story.objects.filter(event__in=event_ids))
     if len({story.event_id for story in stories}) < 2:
         raise InvalidArgument("Nothing was merged.", "Choose stories of two or more events.")
@@ -92,10 +92,10 @@ def split(story_ids: Collection[str], *, reason: str, now: dt.datetime | None = 
     WireState.lock()
     chosen = _find_stories(story_ids)
     if len({story.event_id for story in chosen}) != 1:
-        raise InvalidArgument("Nothing was split.", "Choose stories of one event that was published.")
+        raise InvalidArgument("Nothing was split.", "Choose stories of one published event.")
     rest = list(Story.objects.filter(event=chosen[0].event_id).exclude(pk__in=[story.pk for story in chosen]))
     if not rest:
-        raise InvalidArgument("Nothing was split.", "Leave at least one story of the event unchosen.")
+        raise InvalidArgument("Nothing was split.", "Leave out at least one story of the event.")
     return _settle([chosen, rest], reason, now or timezone.now())
 
 
@@ -125,17 +125,17 @@ def decide_pair(pair_id: int, label: PairLabel, *, by: str, reason: str = "", no
     WireState.lock()
     pair = StoryPair.objects.select_related("story", "other").filter(pk=pair_id).first()
     if pair is None:
-        raise NotFound("These two stories are no longer in doubt: their events were grouped anew.", "Nothing was changed.")
+        raise NotFound("These two stories are no longer in doubt: their events were regrouped.", "Nothing was changed.")
     if pair.label:
         decision = f"“{PairLabel(pair.label).label}”, by {pair.decided_by}"
         hint = "Nothing was changed. An event's page can merge and split."
-        raise InvalidArgument(f"This pair was decided already: {decision}.", hint)
+        raise InvalidArgument(f"This pair was already decided: {decision}.", hint)
     stories = (pair.story, pair.other)
     if any(story.current_id is None or story.status == Status.WITHDRAWN for story in stories):
-        raise InvalidArgument("One of the two stories is not public any more.", "Nothing was changed; nothing is left to decide.")
+        raise InvalidArgument("One of the two stories is no longer public.", "Nothing was changed; nothing is left to decide.")
     event_ids = {str(story.event_id) for story in stories}
     if len(event_ids) == 1:
-        raise InvalidArgument("Both stories belong to one event by now.", "Nothing was changed. The event's page can split it.")
+        raise InvalidArgument("Both stories already belong to one event.", "Nothing was changed. The event's page can split it.")
     pair.label, pair.decided_at, pair.decided_by = label, now.replace(microsecond=0), by
     pair.save()
     if label == PairLabel.SAME:
@@ -200,7 +200,7 @@ def _find_public_event(event_id: str) -> Event:
     while event is not None and event.merged_into is not None:
         event = event.merged_into
     if event is None:
-        raise NotFound(f"There is no event {event_id!r}.", "An event has the id of the story that founded it.")
+        raise NotFound(f"There is no event {event_id!r}.", "An event has the id of the story that started it.")
     if not Story.objects.live().filter(event=event).exists():
         raise InvalidArgument(f"Readers see no story of the event {event_id}.", "Choose an event with a public story.")
     return event
@@ -212,9 +212,9 @@ def validate_reason(reason: str, use: str = "published") -> str:
     if not reason:
         raise InvalidArgument("A reason is missing.", f"Say in one sentence why; it is {use}.")
     if reason.casefold() == NEWER_RULES.casefold():
-        raise InvalidArgument("This reason is that of a rebuild and would hide this change.", "Say in other words why.")
+        raise InvalidArgument("This reason is reserved for rebuilds and would hide this change.", "Give the reason in other words.")
     if get_merged_into(reason):
-        raise InvalidArgument("This reason is that of a merge, which would lead readers elsewhere.", "Say in other words why.")
+        raise InvalidArgument("This reason is reserved for merges and would mislead readers.", "Give the reason in other words.")
     return reason
 
 
@@ -235,7 +235,7 @@ def _revise(story_id: str, reason: str, now: dt.datetime, **changes: Any) -> Sna
     if latest.status == Status.WITHDRAWN:
         if changes.get("status") == Status.WITHDRAWN:
             return None
-        raise InvalidArgument(f"{story_id} was withdrawn.", "It stays so; nothing was changed.")
+        raise InvalidArgument(f"{story_id} was withdrawn.", "That is final; nothing was changed.")
     revision = next_revision(story, latest, recorded_at=now.replace(microsecond=0), reason=reason, **changes)
     hash_content(story, revision)
     revision.save()

@@ -138,7 +138,6 @@ def _is_edited(known: Known, standing: Known) -> bool:
 
 
 def _build_draft(known: Known, shared_guids: set[tuple[int, str]]) -> StoryDraft:
-    """Return a story as the item that would make it today."""
     story, texts = known.story, known.published_texts[-1]
     page = story.original_url.partition("#")[0]
     fields = {name: getattr(known.latest, name) for name in SHARED_FIELDS}

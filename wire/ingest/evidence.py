@@ -111,7 +111,6 @@ def is_twin(draft: StoryDraft, known: Known) -> bool:
 
 
 def _are_several(items: Sequence[StoryDraft]) -> bool:
-    """Return whether items with one address are more than one item that is repeated."""
     if len({headline_key(item.headline) for item in items}) > 1:
         return True
     moments = {item.guid: item.published_at for item in items if item.guid and not item.published_at_estimated}

@@ -27,10 +27,10 @@ SHORT: Final = 80  # characters of each of their texts; feed health has all feed
 _LONG: Final = 2_048
 _REASONS: Final[Mapping[Outcome, str]] = {
     Outcome.MERGED: "Another address of a known story.",
-    Outcome.REPEATED: "The document shows it a second time; the first counts.",
-    Outcome.POSTPONED: "Changed again within the hour, or back within a day; looked at again later.",
-    Outcome.READ_DIFFERENTLY: "Unchanged by its publisher, but read otherwise by today's rules; the story stays.",
-    Outcome.FINAL_DAY: "Its story is of a final day and stays as it is.",
+    Outcome.REPEATED: "The feed lists it twice; the first counts.",
+    Outcome.POSTPONED: "Changed again within the hour, or back within a day; checked again later.",
+    Outcome.READ_DIFFERENTLY: "Unchanged by its publisher, but read differently by today's rules; the story stays.",
+    Outcome.FINAL_DAY: "Its story belongs to a final day and stays as it is.",
 }
 
 
@@ -46,7 +46,6 @@ def list_feeds(publication: str | None = None) -> list[Feed]:
 
 
 def address(feed: Feed) -> str:
-    """Return the address that a feed is fetched from; a search is a feed of Google News."""
     return feed.url or search_url(feed.query)
 
 
@@ -62,7 +61,6 @@ def read(feed: Feed, body: bytes, content_type: str = "", url: str = "") -> Pars
 
 
 def canonical_address(url: str) -> str | None:
-    """Return an address as stories are known by it; None for one that cannot be used."""
     try:
         return canonical_url(url)
     except BadUrl:

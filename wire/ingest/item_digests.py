@@ -41,7 +41,6 @@ def add_input(inputs: str, new: Input) -> str:
 
 
 def raise_newest(inputs: str, revision: int) -> str:
-    """Return the text with the newest inputs standing for this later revision as well."""
     before = read_inputs(inputs)
     newest = max((item.revision for item in before if item.source == FEED), default=0)
     return _write(

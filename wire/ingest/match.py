@@ -40,8 +40,6 @@ class Outcome(StrEnum):
 
 @dataclass(slots=True)
 class Known:
-    """A stored story and its revisions, oldest first."""
-
     story: Story
     revisions: list[StoryRevision]
     # Further addresses, and when each was recorded; None: before that was recorded.
@@ -49,7 +47,6 @@ class Known:
 
     @classmethod
     def from_row(cls, story: Story) -> "Known":
-        """Return a story that was read with its `revisions` and `aliases`."""
         return cls(story, list(story.revisions.all()), {alias.url: alias.seen_at for alias in story.aliases.all()})
 
     @property
@@ -84,7 +81,6 @@ class Known:
 
     @property
     def revised_at(self) -> dt.datetime:
-        """When the publisher's newest revision was recorded."""
         return max(revision.recorded_at for revision in self.revisions if _is_by_publisher(revision))
 
     @property
@@ -94,7 +90,6 @@ class Known:
 
     @property
     def by_google_news(self) -> bool:
-        """True if the publisher's own address is not known."""
         return is_google_news(self.story.original_url) and all(map(is_google_news, self.aliases))
 
 

@@ -37,8 +37,6 @@ class Rejected(Exception):
 
 @dataclass(frozen=True, slots=True)
 class StoryDraft:
-    """A story cleaned, not yet compared with known ones."""
-
     chatbotnews_id: str
     original_url: str
     guid: str
@@ -116,7 +114,7 @@ def normalise(entry: Entry, context: Context) -> StoryDraft:
     if not headline:
         raise Rejected("no_headline", "The item has no title.")
     if is_test_item(headline, plain_text(entry.summary, SHORT)):
-        raise Rejected("test_item", f"{headline[:80]!r} only tries out publishing and is no story.")
+        raise Rejected("test_item", f"{headline[:80]!r} only tests publishing and is not a story.")
     publication, via, credited = _attribute(entry, context)
     try:
         url = canonical_url(entry.url)
@@ -124,7 +122,7 @@ def normalise(entry: Entry, context: Context) -> StoryDraft:
         raise Rejected("bad_url", f"The address cannot be used: {error}.") from error
     owner = None if is_google_news(url) else resolve(url, context.names)
     if owner is not None and owner.canonical != publication.name:
-        raise Rejected("url_of_another_publication", f"The address is one of {owner.canonical}, not of {publication.name}.")
+        raise Rejected("url_of_another_publication", f"The address belongs to {owner.canonical}, not to {publication.name}.")
     published_at, estimated = _published_at(entry, context)
     medium = summary_of(entry, headline, of_maker=publication.tier == Tier.CORPORATE)
     author = clean_byline(byline(entry.author), publication.name, *publication.aliases)
@@ -160,7 +158,7 @@ def _refuse_forbidden(entry: Entry) -> None:
     for value in (*texts, *entry.other_summaries, str(entry.published_at)):
         reason = has_forbidden(value)
         if reason:
-            raise Rejected(reason, f"A field holds a {reason.replace('_', ' ')}.")
+            raise Rejected(reason, f"A field contains a {reason.replace('_', ' ')}.")
         if len(value) > MAX_RAW:
             raise Rejected("field_too_long", f"A field has {len(value):,} characters; the limit is {MAX_RAW:,}.")
 
@@ -187,7 +185,7 @@ def _attribute(entry: Entry, context: Context) -> tuple[Publication, str | None,
             raise Rejected("source_not_this_publication", f"The search is for {publication.name}, but the item {whose}.")
         return publication, GOOGLE_NEWS, None
     if context.feed is None and credited and not _is_of(publication, entry, context):
-        raise Rejected("source_not_this_publication", f"The item is said to be of {publication.name}, but credits {credited!r}.")
+        raise Rejected("source_not_this_publication", f"The item is attributed to {publication.name}, but credits {credited!r}.")
     return publication, None, None
 
 

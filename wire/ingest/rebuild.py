@@ -87,7 +87,6 @@ class _Items:
         return [entry for entry in entries if id(entry) in unseen]
 
     def _has_item(self, url: str, mark: tuple[str, str]) -> bool:
-        """Return whether an address showed this item, perhaps with another headline."""
         is_shared, (guid, headline) = url in self._shared, mark
         return any(
             guid == other_guid or (headline == other_headline and not is_shared)
@@ -125,7 +124,6 @@ def _read_again(since: dt.date, final_days: bool) -> tuple[Plan, list[_Again]]:
 
 
 def _store_again(again: list[_Again], found: Plan) -> None:
-    """Store what was read again, and note in `found` what that changes."""
     before = StoryRevision.objects.order_by("-pk").values_list("pk", flat=True).first() or 0
     for entries, prepared, context in again:
         outcomes = store(prepared, context)

@@ -51,7 +51,7 @@ def recordings(directory: Path, feeds: Iterable[Feed]) -> list[Recorded]:
             if slug not in others:
                 found.append(find_recording(file, slug, feeds, now))
     if not found:
-        raise InvalidArgument(f"{directory} holds no recorded feed.", "Its files are named YYYY-MM-DD.xml, .rss, .atom or .json.")
+        raise InvalidArgument(f"{directory} contains no recorded feed.", "Name its files YYYY-MM-DD.xml, .rss, .atom or .json.")
     return sorted(found, key=lambda item: item.seen_at)
 
 
@@ -75,7 +75,7 @@ def find_recording(file: Path, slug: str, feeds: Sequence[Feed], now: dt.datetim
     except ValueError as error:
         raise InvalidArgument(f"{file.name} is not named by a date: {error}.", "Name it YYYY-MM-DD.xml.") from error
     if day > now.date():
-        raise InvalidArgument(f"{file.name} is of a day to come.", f"Today is {now.date()} (UTC); correct the name.")
+        raise InvalidArgument(f"{file.name} is dated in the future.", f"Today is {now.date()} (UTC); correct the name.")
     return Recorded(file, feed, min(now, dt.datetime.combine(day, time, dt.UTC)))
 
 

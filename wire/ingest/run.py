@@ -57,7 +57,6 @@ class Run:
 
     @property
     def reached_nothing(self) -> bool:
-        """True if feeds were asked and not one of them answered."""
         return {report.result for report in self.reports} - {"waiting"} == {"failed"}
 
     @property
@@ -168,12 +167,11 @@ class _Collector:
                 yield answer
 
     def store_feed(self, feed: Feed, outcome: fetch.Outcome) -> FeedReport:
-        """Store one feed's answer."""
         with _note_faults(feed, f"{feed}: its items"):
             return self._store(feed, *self._read(feed, outcome))
         if not Feed.objects.filter(pk=feed.pk).exists():
             return FeedReport(feed, "failed", code="deleted", failure="The feed was deleted while it was being read.")
-        words = "A fault of the wire's own; nothing of the feed was taken, and the log says why."
+        words = "An internal error; nothing from the feed was stored, and the log says why."
         return self._store(feed, fetch.Failed("internal_error", words), None)
 
     def _read(self, feed: Feed, outcome: fetch.Outcome) -> tuple[fetch.Outcome, _Body | None]:
@@ -218,7 +216,6 @@ class _Collector:
         return report
 
     def store_page(self, feed: Feed, ask: fetch.Ask, outcome: fetch.Outcome) -> None:
-        """Store an article's page, for a feed that names addresses only."""
         with _note_faults(feed, mask_address(ask.url)):
             known, now = _current_health(feed), _now()
             context = self._context.bind_feed(feed, now)
@@ -267,7 +264,6 @@ def _read_previous(feed: Feed, digest: str) -> Mapping[str, str]:
 
 
 def _current_health(feed: Feed) -> FeedHealth:
-    """Return the feed's health, started over if its address changed."""
     known: FeedHealth = getattr(feed, "health", None) or FeedHealth(feed=feed)
     if known.address != feed_entries.address(feed):
         health.start_over(known, feed_entries.address(feed))

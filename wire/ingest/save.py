@@ -145,7 +145,6 @@ class _Batch:
         return Outcome.REVISED if is_revised else unchanged
 
     def _must_keep_final_day(self, story: Story) -> bool:
-        """Return whether the story's day is final, and newer rules were not asked for on final days."""
         context = self._context
         return context.by_newer_rules and not context.final_days and is_sealed(story.wire_date, self._now)
 
@@ -203,7 +202,6 @@ class _Batch:
         raise Rejected("address_of_others", f"{draft.original_url} and every address made of it belong to other stories.")
 
     def _find_past(self, url: str, moment: dt.datetime) -> Known | None:
-        """Return the story that an address led to at a moment, as it was then."""
         past_stories = (past for known in self._by_url.get(url, ()) if (past := known.as_of(moment)))
         return next((past for past in past_stories if past.has_address(url)), None)
 

@@ -101,21 +101,10 @@ def test_a_plain_feed_that_breaks_off_gives_what_came_and_a_page_or_a_packed_fee
     assert failed(server.url("/packed.xml")).code == "broken_answer"
 
 
-@pytest.mark.parametrize(
-    ("status", "range_", "code"),
-    [
-        (203, "", ""),
-        (206, f"bytes 0-{len(FEED) - 1}/{len(FEED)}", ""),
-        (206, f"bytes 0-{len(FEED) - 1}/{len(FEED) + 1}", "http_206"),
-        (206, f"bytes 1-{len(FEED)}/{len(FEED)}", "http_206"),
-        (206, "", "http_206"),
-    ],
-)
-def test_a_status_that_means_the_whole_feed_is_taken_and_a_part_is_not(
-    server: FeedServer, status: int, range_: str, code: str
-) -> None:
-    server.route("/feed.xml", status=status, body=FEED, headers={"Content-Range": range_} if range_ else {})
-    assert codes({"feed": server.url("/feed.xml")}) == {"feed": code}
+@pytest.mark.parametrize("range_", [f"bytes 1-{len(FEED)}/{len(FEED)}", ""])
+def test_a_part_of_a_feed_is_not_taken(server: FeedServer, range_: str) -> None:
+    server.route("/feed.xml", status=206, body=FEED, headers={"Content-Range": range_} if range_ else {})
+    assert codes({"feed": server.url("/feed.xml")}) == {"feed": "http_206"}
 
 
 @pytest.mark.slow

@@ -200,6 +200,18 @@ def test_a_figure_of_a_page_leaves_its_words_and_its_code() -> None:
     assert markdown == f"{TEXT.strip()}\n\n{middle}\n\n{TEXT.strip()}"
 
 
+def test_what_readers_write_below_an_article_is_not_its_text() -> None:
+    vote = '<div class=valora><a href="#">Vote</a> <a href="#">Report this one</a></div>'
+    comment = f"<div class=row><div class=sf_comment_text><p>A fool wrote this.</p></div>{vote}</div>"
+    body = f"<article><div class=cuerpo><p>{TEXT}</p></div><div class=box id=sf_comment_list>{9 * comment}</div></article>"
+    assert parse_article(page(body), url=PAGE).markdown == TEXT.strip()
+
+
+def test_a_date_that_never_ends_keeps_the_text_behind_it() -> None:
+    body = f"<article><time datetime=2026-03-02>2 March<p>{TEXT}</p></article>"
+    assert TEXT.strip() in parse_article(page(body), url=PAGE).markdown
+
+
 def test_what_belongs_to_the_page_around_a_text_is_left_out() -> None:
     above = "<p>By <a href=/ada>Ada Lovelace</a></p><p>Advertisement</p>"
     below = "<h2>Comments (3)</h2><p>Sign up for our weekly newsletter today.</p><h3>More</h3>"

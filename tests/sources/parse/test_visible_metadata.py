@@ -51,6 +51,12 @@ def test_authors_come_from_the_metadata(head: str, author: str) -> None:
         ("<p>By April May Aug 17, 2010</p>", "April May"),
         ("<p>Von Jürgen Müller-Lüdenscheid, Berlin</p>", "Jürgen Müller-Lüdenscheid"),
         ("<p class=firma><em>Ángeles Escrivá</em> | Madrid</p>", "Ángeles Escrivá"),
+        ("<p class=firma><strong>Ada Lovelace</strong> | Palma de Mallorca | 2 March</p>", "Ada Lovelace"),
+        ("<p><a rel=author>Ada Lovelace</a> / <a rel=author>Grace Hopper</a></p>", "Ada Lovelace, Grace Hopper"),
+        ("<p>-- By Ada Lovelace</p>", "Ada Lovelace"),
+        ("<p>Designed by Quince Media Ltd</p>", ""),
+        ("<p class=author>Ada Lovelace</p></article><article class=teaser><p class=author>Grace Hopper</p>", "Ada Lovelace"),
+        ("<p class=author>Ada Lovelace</p><div class=card><p class=author>Grace Hopper</p></div>", "Ada Lovelace"),
         ("<p class=author>Follow us on Twitter</p>", ""),
         ("<p>By the river they sat down and waited for the rain.</p>", ""),
         ("", ""),
@@ -68,6 +74,18 @@ def test_the_name_of_the_site_gives_way_to_a_byline() -> None:
     head = '<meta property="og:site_name" content="The Quince"><meta name="author" content="The Quince">'
     assert entry("<p>By Ada Lovelace</p>", head).author == "Ada Lovelace"
     assert entry("", head).author == "The Quince"
+    head = '<meta property="og:site_name" content="The Quince"><meta name="author" content="The Quince Publishers">'
+    assert entry("<p>By Ada Lovelace</p>", head).author == "Ada Lovelace"
+
+
+def test_a_name_that_only_holds_the_letters_of_the_site_is_an_author() -> None:
+    head = '<meta property="og:site_name" content="MIT"><meta name="author" content="John Smith and Ada Lovelace, MIT News">'
+    assert entry(head=head).author == "John Smith, Ada Lovelace"
+
+
+def test_an_account_is_no_author_and_the_name_of_one_is() -> None:
+    assert entry(head='<meta name="twitter:creator" content="@ada">').author == ""
+    assert entry(head='<meta name="twitter:creator" content="Ada Lovelace">').author == "Ada Lovelace"
 
 
 @pytest.mark.parametrize(

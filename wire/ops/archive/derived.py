@@ -57,7 +57,7 @@ def check_tables() -> None:
         found["topics"] += len(topics)
         found["documents"] += _check_document(story, revision)
         if not story_json.matches_revision(story):
-            raise Broken(f"story {story}: the JSON kept of it is not what its revision says; manage.py renderwire makes it anew.")
+            raise Broken(f"story {story}: its stored JSON is not what its revision says; manage.py renderwire makes it again.")
     for what, rows in (("topics", StoryTopic.objects.count()), ("documents", SearchDocument.objects.count())):
         if rows != found[what]:
             raise Broken(f"lists and search: {rows:,} {what} are stored, the live stories have {found[what]:,}.")

@@ -21,6 +21,7 @@ CHUNK: Final = 500
 KEY_FIELDS: Final = ("key_id", "public_key", "created_at", "retired_at")
 PUBLICATION_FIELDS: Final = (
     *("slug", "name", "aliases", "domains", "tier", "homepage", "seat", "admitted_on", "retired_on", "owner", "owner_since"),
+    "allows_pictures",
 )
 FEED_FIELDS: Final = ("feed_type", "url", "query", "ai_only", "active", "note")
 STORY_FIELDS: Final = (

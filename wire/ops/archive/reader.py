@@ -45,7 +45,7 @@ def expand(paths: list[Path]) -> tuple[list[Path], list[Path]]:
         elif path.is_file():
             files.append(path)
         elif path.exists():
-            raise OSError(f"{path} is no file but a pipe or a device, which can be read only once; write it to a file first")
+            raise OSError(f"{path} is not a file but a pipe or a device, which can be read only once; write it to a file first")
         else:
             raise FileNotFoundError(path)
     return files, others
@@ -146,7 +146,7 @@ def _read_feed(file: Path, names: Mapping[str, str]) -> Iterator[Numbered]:
     for number, entry in enumerate(parsed.entries, start=1):
         yield number, entry.with_publisher(names.get(entry.publisher, entry.publisher))
     if not parsed.whole:
-        why = "The feed breaks off in this item, or goes on as something else behind its end; it was not stored."
+        why = "The feed breaks off in this item, or something else follows its end; it was not stored."
         yield len(parsed.entries) + 1, Rejected("broken_archive", why)
 
 

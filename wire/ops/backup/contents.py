@@ -123,7 +123,7 @@ def _is_known(version: int, names: set[str]) -> bool:
 def _read_manifest(source: Path) -> Manifest:
     file = source / MANIFEST
     if not file.is_file():
-        raise InvalidArgument(f"{source} is no backup: it has no {MANIFEST}.", "Name a directory that manage.py backup wrote.")
+        raise InvalidArgument(f"{source} is not a backup: it has no {MANIFEST}.", "Name a directory that manage.py backup wrote.")
     try:
         with file.open("rb") as raw:
             read = orjson.loads(raw.read(LARGEST))
@@ -137,7 +137,7 @@ def _read_manifest(source: Path) -> Manifest:
     if not _is_known(version, names):
         raise InvalidArgument(
             f"The backup is of version {version}, this program reads {FIRST_VERSION} and {VERSION}.",
-            "Use the program that wrote it.",
+            "Use the release that wrote it.",
         )
     return manifest
 
@@ -159,8 +159,8 @@ def list_tables() -> list[str]:
     applied = list_applied()
     if newer := list_newer(applied):
         raise InvalidArgument(
-            f"A newer program was here: it applied {newer[0]}, and may have tables that this one does not know.",
-            "Take the backup with that program.",
+            f"A newer release has used this database: it applied {newer[0]}, and may have tables that this one does not know.",
+            "Take the backup with that release.",
         )
     models = MigrationLoader(connection).project_state(sorted(applied)).apps.get_models(include_auto_created=True)
     return sorted({model._meta.db_table for model in models if model._meta.managed} - set(TABLES_LEFT_OUT))

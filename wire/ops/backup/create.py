@@ -27,9 +27,9 @@ def create_backup(target: Path) -> Manifest:
     Raises: InvalidArgument, Broken, OSError.
     """
     if os.path.lexists(target):
-        raise InvalidArgument(f"{target} is there already.", "Name a new directory; a backup never replaces anything.")
+        raise InvalidArgument(f"{target} already exists.", "Name a new directory; a backup never replaces anything.")
     if not target.parent.is_dir():
-        raise InvalidArgument(f"There is no directory {target.parent}.", "Make it first; is its disk mounted?")
+        raise InvalidArgument(f"There is no directory {target.parent}.", "Create it first; is its disk mounted?")
     draft = Path(tempfile.mkdtemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent))  # its owner's alone
     try:
         with dump.one_moment():

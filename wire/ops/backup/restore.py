@@ -62,7 +62,7 @@ def _restore_database(source: Path, manifest: Manifest) -> None:
         call_command("migrate", verbosity=0)
         WireState.raise_version()
     except DatabaseError as error:
-        raise WireError(f"The backup is in its place, and its tables cannot be brought up to date: {error}.") from error
+        raise WireError(f"The backup is in place, but its tables cannot be brought up to date: {error}.") from error
 
 
 def _restore_tables(source: Path, manifest: Manifest) -> None:
@@ -105,8 +105,8 @@ def _refuse_other_keys(source: Path, manifest: Manifest) -> None:
 def _refuse_newer(applied: set[Migration]) -> None:
     if newer := list_newer(applied):
         raise InvalidArgument(
-            f"The backup was taken by a newer program, which applied {newer[0]}. Nothing was changed.",
-            "Restore it with that program.",
+            f"The backup was taken by a newer release, which applied {newer[0]}. Nothing was changed.",
+            "Restore it with that release.",
         )
 
 

