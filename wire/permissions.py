@@ -46,7 +46,7 @@ def expect_new_name(name: str) -> None:
     """Raises: InvalidArgument for a name that is taken or cannot be one."""
     name = User.normalize_username(name)  # as an account has it
     if User.objects.filter(username=name).exists():
-        raise InvalidArgument(f"There is an account {name} already.", f"For a new password: manage.py changepassword {name}.")
+        raise InvalidArgument(f"The account {name} already exists.", f"For a new password: manage.py changepassword {name}.")
     try:
         User(username=name, password="x").clean_fields()  # noqa: S106  no password, which a hash would be in its place
     except ValidationError as error:

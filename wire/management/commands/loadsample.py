@@ -3,9 +3,10 @@ from typing import Any
 
 from django.conf import settings
 from django.core.management import call_command
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError, CommandParser
 from django.db import transaction
 
+from config.command_base import WireCommand
 from config.plugins import list_plugins
 from wire.models import Story, WireState
 from wire.ops.archive.reader import load_items
@@ -14,10 +15,16 @@ from wire.publishing.publish import publish_pending
 SAMPLE = Path(settings.BASE_DIR) / "fixtures" / "sample"
 
 
-class Command(BaseCommand):
-    help = "Load the fictional sample wire into an empty database and mark it as such for ever. Again: changes nothing."
+class Command(WireCommand):
+    help = "Load the fictional sample wire into an empty database and mark it as such for good. Running it again changes nothing."
 
-    def handle(self, **_options: Any) -> None:
+    def add_arguments(self, parser: CommandParser) -> None:
+        what = "migrate before, and open the first account with the password on standard input, as `serve` does at each start"
+        parser.add_argument("--prepare", action="store_true", help=what)
+
+    def handle(self, *, prepare: bool, **_options: Any) -> None:
+        if prepare:
+            call_command("migrate", verbosity=0)
         with transaction.atomic():
             state = WireState.lock()
             if not state.is_sample and Story.objects.exists():
@@ -30,3 +37,5 @@ class Command(BaseCommand):
             if plugin.sample_command:
                 call_command(*plugin.sample_command.split(), stdout=self.stdout)
         self.stdout.write(f"The sample wire is ready: {Story.objects.count()} fictional stories.")
+        if prepare:
+            call_command("firstaccount", stdout=self.stdout)

@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import Any, BinaryIO, Final
 
 import orjson
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 from django.db import transaction
 from django.utils import timezone
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from config import command_runner
+from config.command_base import WireCommand
 from config.database import faults
 from config.plugins import run_after_publish
 from config.url_secrets import CREDENTIALS_REFUSED, has_credentials, mask_address
@@ -35,13 +36,12 @@ from wire.search.vectors import count_missing, fill
 SHOWN_PER_REASON: Final = 20
 
 
-class Command(BaseCommand):
+class Command(WireCommand):
     help = (
         "Load archives: NDJSON items, RSS/Atom files, dumps of `dumpwire`, directories and .gz of these. Makes the vectors by "
         "which stories are grouped and found, some 20 a second (WIRE_VECTORS=0: by words alone). Resumable after a kill; loading "
         "twice changes nothing."
     )
-    requires_system_checks: list[str] = []  # they import every surface, which takes as long as to load a week
 
     def run_from_argv(self, argv: list[str]) -> None:
         command_runner.yield_to_readers()
@@ -61,7 +61,7 @@ class Command(BaseCommand):
         if others:
             named = ", ".join(file.name for file in others[:SHOWN_PER_REASON])
             self.stderr.write(
-                f"Left out, by their names no archives: {len(others):,} files ({named}{' …' * (len(others) > SHOWN_PER_REASON)})."
+                f"Left out {len(others):,} files whose names are not archives' ({named}{' …' * (len(others) > SHOWN_PER_REASON)})."
             )
         started = time.monotonic()
         with _Rejections(options["rejects"], self.stderr.write) as rejections:
@@ -103,7 +103,7 @@ class Command(BaseCommand):
                 total += report.counts
                 if report.resumed_at:
                     self.stdout.write(
-                        f"{file.name}: went on behind line {report.resumed_at}; what was refused before it is counted here, and "
+                        f"{file.name}: continued after line {report.resumed_at}; what was refused before it is counted here, and "
                         "named where the run that broke off was told to name it."
                     )
         return total

@@ -1,19 +1,20 @@
 import sys
 from typing import Any, Final
 
-from django.core.management.base import BaseCommand, CommandParser
+from django.core.management.base import CommandParser
 
+from config.command_base import WireCommand
 from config.database import faults
 from wire.ingest import duplicates
 
 SHOWN: Final = 200
 
 
-class Command(BaseCommand):
+class Command(WireCommand):
     help = (
         "Find stories that are one article of a publication under two addresses, and merge each into the older one, whose page, "
-        "API and citations go on; the other's id and addresses lead there. Shows them and asks; --yes does not ask, and without a "
-        "terminal nothing is done unless it is given."
+        "API and citations stay; the other's id and addresses lead there. Shows them and asks first; --yes skips the "
+        "question, and is required without a terminal."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -26,7 +27,7 @@ class Command(BaseCommand):
             self._show("would be merged", plan.twins)
             self._show("were changed by an editor and stay; correct and withdraw them at the desk", plan.edited)
             if plan.waiting:
-                self.stdout.write(f"{plan.waiting:,} were merged before and wait to be published.")
+                self.stdout.write(f"{plan.waiting:,} were already merged and wait to be published.")
             if not (plan.twins or plan.waiting):
                 self.stdout.write("Nothing would be merged.")
                 return

@@ -2,8 +2,9 @@ import datetime as dt
 import sys
 from typing import Any, Final
 
-from django.core.management.base import BaseCommand, CommandParser
+from django.core.management.base import CommandParser
 
+from config.command_base import WireCommand
 from config.database import faults
 from wire.ingest import rebuild
 from wire.ingest.match import Outcome
@@ -11,10 +12,10 @@ from wire.ingest.match import Outcome
 SHOWN: Final = 50
 
 
-class Command(BaseCommand):
+class Command(WireCommand):
     help = (
         "Parse, classify and publish again what was fetched since a day (the last 30 are kept), with today's rules. Shows what "
-        "would change and asks; --yes does not ask, and without a terminal nothing is done unless it is given."
+        "would change and asks first; --yes skips the question, and is required without a terminal."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:

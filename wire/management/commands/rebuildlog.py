@@ -1,15 +1,14 @@
 from typing import Any
 
-from django.core.management.base import BaseCommand
-
+from config.command_base import WireCommand
 from config.database import faults
 from wire.publishing import signing
 from wire.publishing.transparency import log
 
 
-class Command(BaseCommand):
+class Command(WireCommand):
     help = (
-        "Make the log's leaves, nodes and roots again from the snapshots, after `verifywire` or a publish said that the log is "
+        "Rebuild the log's leaves, nodes and roots from the snapshots, after `verifywire` or a publish said that the log is "
         "damaged. Signatures that are of the right root stay. Nothing changes if a checkpoint was signed over other snapshots."
     )
 
@@ -17,6 +16,6 @@ class Command(BaseCommand):
         with faults.explaining():
             leaves, unsigned = log.rebuild()
             signing.sign_newest()
-        self.stdout.write(f"Made again from the snapshots: {leaves:,} leaves.")
+        self.stdout.write(f"Rebuilt from the snapshots: {leaves:,} leaves.")
         if unsigned:
             self.stdout.write(f"{unsigned:,} checkpoints had a damaged signature and are unsigned now.")

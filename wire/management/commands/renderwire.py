@@ -1,18 +1,17 @@
 from typing import Any
 
-from django.core.management.base import BaseCommand
-
+from config.command_base import WireCommand
 from config.database import faults
 from wire.publishing import story_json
 
 
-class Command(BaseCommand):
+class Command(WireCommand):
     help = (
-        "Make the kept JSON of stories anew where it does not fit any more: after WIRE_SITE_URL changed, or after an upgrade that "
-        "says so. Never needed for right answers, only for quick ones; safe to stop and to run again, also while serving."
+        "Render the stored JSON of stories again where it is out of date: after WIRE_SITE_URL changed, or after an upgrade that "
+        "says so. Answers are correct without it, only slower; safe to stop and to run again, also while serving."
     )
 
     def handle(self, **_options: Any) -> None:
         with faults.explaining():
             number = story_json.render_outdated(lambda done: self.stdout.write(f"{done:,} stories"))
-        self.stdout.write(f"Made anew: {number:,}. All others were as they should be.")
+        self.stdout.write(f"Rendered again: {number:,}. All others were up to date.")

@@ -1,9 +1,10 @@
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 from django.db import DatabaseError
 
+from config.command_base import WireCommand
 from config.errors import WireError
 from wire.ops.archive.dump import Broken
 from wire.ops.backup.contents import DUMP, count_systems
@@ -11,10 +12,8 @@ from wire.ops.backup.restore import restore, verify
 from wire.publishing import story_json
 
 
-class Command(BaseCommand):
-    help = "Bring a backup of manage.py backup back into an empty installation, and verify it. A damaged one changes nothing."
-
-    requires_system_checks: list[str] = []  # the database they would look at may be the one that is broken
+class Command(WireCommand):
+    help = "Restore a backup that manage.py backup wrote into an empty installation, and verify it. A damaged one changes nothing."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("path", type=Path, help="A directory that manage.py backup wrote.")
@@ -29,10 +28,10 @@ class Command(BaseCommand):
         try:
             result = verify(manifest)
         except (Broken, WireError) as error:
-            raise CommandError(f"The backup of {manifest['taken_at']} is restored and does NOT verify: {error}") from error
+            raise CommandError(f"The backup of {manifest['taken_at']} is restored but does NOT verify: {error}") from error
         story_json.render_outdated()  # here there may be another SECRET_KEY or WIRE_SITE_URL than where the backup was taken
         self.stdout.write(
-            f"The wire of {manifest['taken_at']} is back: {result.counts['snapshot']:,} snapshots, "
+            f"The wire of {manifest['taken_at']} is restored: {result.counts['snapshot']:,} snapshots, "
             f"{result.counts['story']:,} stories verify; the chain ends in {result.last_sha256}."
         )
         self.stdout.write(f"There are {', '.join(f'{number:,} {system}' for system, number in count_systems().items())}.")

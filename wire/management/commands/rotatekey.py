@@ -1,12 +1,11 @@
 from typing import Any
 
-from django.core.management.base import BaseCommand
-
+from config.command_base import WireCommand
 from config.database import faults
 from wire.publishing import signing
 
 
-class Command(BaseCommand):
+class Command(WireCommand):
     help = "Make a new signing key and retire the one in force. Old days still verify: its public key stays published."
 
     def handle(self, **_options: Any) -> None:

@@ -1,21 +1,21 @@
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 from django.db import DatabaseError
 
+from config.command_base import WireCommand
 from wire import sample_choice
 from wire.models import WireState
 
 
-class Command(BaseCommand):
-    requires_system_checks: list[str] = []
+class Command(WireCommand):
     help = (
-        "Say which wire `serve` shows, or choose it: `on` serves the invented stories although there is something real, `off` "
-        "comes back to the live wire. A running server follows within seconds. Nothing is deleted or mixed."
+        "Show or choose which wire `serve` serves: `on` serves the invented stories even if there is real content, `off` "
+        "returns to the live wire. A running server follows within seconds. Nothing is deleted or mixed."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("choice", nargs="?", choices=("on", "off"), help="Without it, only say which wire is served.")
+        parser.add_argument("choice", nargs="?", choices=("on", "off"), help="Without it, only show which wire is served.")
 
     def handle(self, **options: Any) -> None:
         if _is_sample_itself():
@@ -27,7 +27,7 @@ class Command(BaseCommand):
 
 def describe_served() -> str:
     if sample_choice.is_chosen():
-        return "The SAMPLE wire is served (invented stories). To come back to the live wire: manage.py sample off"
+        return "The SAMPLE wire is served (invented stories). To return to the live wire: manage.py sample off"
     if sample_choice.has_content():
         return "The live wire is served. To see the sample again: manage.py sample on"
     return "The SAMPLE wire is served (invented stories), because the live wire is still empty. The first news ends it."

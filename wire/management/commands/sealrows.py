@@ -1,14 +1,15 @@
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandParser
+from django.core.management.base import CommandParser
 
+from config.command_base import WireCommand
 from config.database import faults, row_seal
 
 
-class Command(BaseCommand):
+class Command(WireCommand):
     help = (
         "Seal every row whose seal does not fit, as it is stored now: after an operator changed rows by SQL on purpose, or after "
-        "another SECRET_KEY. Run verifywire first and look at what it names; what is sealed counts as right from then on."
+        "another SECRET_KEY. Run verifywire first and look at what it names; what is sealed counts as correct from then on."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -24,4 +25,4 @@ class Command(BaseCommand):
             if not tables or model._meta.db_table in tables:
                 with faults.explaining():
                     number = row_seal.seal_all(model)
-                self.stdout.write(f"{model._meta.db_table}: {number:,} rows sealed, all others were.")
+                self.stdout.write(f"{model._meta.db_table}: {number:,} rows sealed, all others already were.")

@@ -11,8 +11,9 @@ from typing import Any, Final
 
 from django.conf import settings
 from django.core.management import call_command
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
+from config.command_base import WireCommand
 from config.database.routing import missing
 from wire import permissions, sample_choice
 from wire.publishing.signing import key_file
@@ -30,11 +31,10 @@ UVICORN: Final = (
 MEMORY: Final = {"MALLOC_ARENA_MAX": "1", "MALLOC_MMAP_THRESHOLD_": "1048576", "MALLOC_TRIM_THRESHOLD_": "1048576"}
 
 
-class Command(BaseCommand):
-    requires_system_checks: list[str] = []  # they load the desk, for which nobody waits; `make lint` and `doctor` look at more
+class Command(WireCommand):
     help = (
         "Migrate, serve, and ingest every WIRE_INGEST (30m; off for never). Without any published day, and without publishers or "
-        "other content that somebody put in, the sample wire is served until there is one, and as long as `sample on` says so."
+        "other content that somebody put in, the sample wire is served until there is some, and as long as `sample on` says so."
     )
 
     def handle(self, **_options: Any) -> None:
@@ -45,27 +45,30 @@ class Command(BaseCommand):
         _expect_free_port()
         _expect_no_loss()
         call_command("migrate", verbosity=0)
-        sample_env = _prepare_sample() if _is_sample_wanted(is_served=True) else None
-        account = _open_the_desk(sample_env)
+        password, sample_env, is_opened = secrets.token_urlsafe(15), None, False
+        if _is_sample_wanted(is_served=True):
+            sample_env, is_opened = _prepare_sample(password)
+        opened = ["live"] if permissions.open_first_account(password) else []  # last: what fails before would lose its password
+        opened += ["sample"] if is_opened else []
         server = self._start(sample_env)
         feeding = _IngestProcess()
         try:
-            self._announce(server, sample_env, account)
+            self._announce(server, sample_env, _describe_account(opened, password))
             while server.poll() is None:
                 feeding.keep_up()
                 time.sleep(LOOK_AGAIN)
                 if (wanted := _is_sample_wanted(is_served=sample_env is not None)) is not (sample_env is not None):
                     self._say("Switching to the sample wire." if wanted else "Switching from the sample wire to the live one.")
+                    password, is_opened = secrets.token_urlsafe(15), False
                     try:
-                        prepared = _prepare_sample() if wanted else None
+                        sample_env, is_opened = _prepare_sample(password) if wanted else (None, False)
                     except CommandError as error:
                         sample_choice.choose(sample=False)
-                        self._say(f"The live wire is served on, for the sample cannot be: {error}")
+                        self._say(f"The live wire is still served, because the sample cannot be: {error}")
                         continue
                     _end(server)
-                    sample_env = prepared
                     server = self._start(sample_env)
-                    self._announce(server, sample_env, _open_the_desk(sample_env))
+                    self._announce(server, sample_env, _describe_account(["sample"] if is_opened else [], password))
             self.stderr.write(f"The server ended by itself, with status {server.returncode} (below 0: the signal that ended it).")
         except KeyboardInterrupt:
             pass
@@ -99,12 +102,8 @@ class Command(BaseCommand):
         self.stdout.flush()  # a journal or a file would else hear of it when the process ends
 
 
-def _open_the_desk(sample_env: Mapping[str, str] | None) -> list[str]:
-    """Open the first account of a wire without users, and of the sample wire. Return what to show once; store no password."""
-    password = secrets.token_urlsafe(15)
-    opened = ["live"] if permissions.open_first_account(password) else []
-    if sample_env is not None and _run_command("firstaccount", sample_env, standard_input=password):
-        opened.append("sample")
+def _describe_account(opened: list[str], password: str) -> list[str]:
+    """Return what to show once of the account that was opened in these wires; the password is stored nowhere."""
     if not opened:
         return []
     return [
@@ -126,15 +125,18 @@ def _is_sample_wanted(*, is_served: bool) -> bool:
     return sample_choice.is_chosen() or (is_served and not sample_choice.has_content())
 
 
-def _prepare_sample() -> dict[str, str]:
-    """Bring the sample wire up to date; return the environment that serves it."""
+def _prepare_sample(password: str) -> tuple[dict[str, str], bool]:
+    """Bring the sample wire up to date; return the environment that serves it, and if its first account was opened."""
     env = {name: value for name, value in os.environ.items() if name not in OF_DATABASES}
     live = Path(settings.WIRE_DATA_DIR)  # the sample lies beside the default one, or within one that an operator named
     beside = live.parent if live == settings.DEFAULT_DATA_DIR else live
     sample_env = env | {"WIRE_DATA_DIR": str(beside / "sample")}
-    for command in ("migrate", "loadsample"):
-        _run_command(command, sample_env)
-    return sample_env
+    arguments = [sys.executable, str(settings.BASE_DIR / "manage.py"), "loadsample", "--prepare", "-v0"]
+    # The password goes over standard input, which no process list shows.
+    ran = subprocess.run(arguments, env=sample_env, check=False, input=password, stdout=subprocess.PIPE, text=True)  # noqa: S603
+    if ran.returncode:
+        raise CommandError("manage.py loadsample failed, for the reason above. Nothing is served: fix that, then run this again.")
+    return sample_env, "opened" in ran.stdout.splitlines()
 
 
 def _expect_free_port() -> None:
@@ -156,7 +158,7 @@ def _expect_no_loss() -> None:
     """Raise CommandError for a key without the database whose days it signed: its chain would begin a second time."""
     if (why := missing()) and key_file().exists():
         raise CommandError(
-            f"The database is gone: {why}, but the key that signed its days is. Nothing was changed. Restore a backup; "
+            f"The database is gone: {why}, but the key that signed its days is still there. Nothing was changed. Restore a backup; "
             "for a new wire that goes on with this key, run manage.py migrate first."
         )
 
@@ -178,17 +180,6 @@ class _IngestProcess:
         period = f"{int(settings.WIRE_INGEST.total_seconds())}s"
         arguments = ["ingest", "--every", period, "--end-with", str(os.getpid())]
         self.process = subprocess.Popen([sys.executable, str(settings.BASE_DIR / "manage.py"), *arguments])  # noqa: S603
-
-
-def _run_command(command: str, env: Mapping[str, str], standard_input: str = "") -> str:
-    """Return the output of a command. Secrets go over standard input, which no process list shows. Raises: CommandError."""
-    arguments = [sys.executable, str(settings.BASE_DIR / "manage.py"), command, "--verbosity", "0"]
-    ran = subprocess.run(arguments, env=dict(env), check=False, input=standard_input, stdout=subprocess.PIPE, text=True)  # noqa: S603
-    if ran.returncode:
-        raise CommandError(
-            f"manage.py {command} failed, for the reason above. Nothing is served: put it right, then run this again."
-        )
-    return ran.stdout
 
 
 def _end(*processes: "subprocess.Popen[bytes] | None") -> None:

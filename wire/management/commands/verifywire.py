@@ -1,16 +1,17 @@
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
+from config.command_base import WireCommand
 from config.database import faults
 from wire.ops.archive import reader
 from wire.ops.archive.dump import Broken
 from wire.ops.archive.verify import dump_records, verify, verify_database
 
 
-class Command(BaseCommand):
-    help = "Recompute the whole chain. Exit 0: everything is as it was published. Exit 1: names the first break."
+class Command(WireCommand):
+    help = "Recompute the whole chain. Exit 0: everything is as it was published. Exit 1: the first break is named."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument(
@@ -41,6 +42,6 @@ class Command(BaseCommand):
         )
         if others := counts["other_key"]:
             self.stdout.write(
-                f"{others:,} rows bear the seal of another SECRET_KEY. If it was changed, manage.py sealrows seals them under this "
-                "one; if not, somebody else sealed them."
+                f"{others:,} rows bear the seal of another SECRET_KEY. If you changed the key, manage.py sealrows seals them "
+                "with this one; if not, somebody else sealed them."
             )

@@ -2,15 +2,16 @@ from argparse import ArgumentParser
 from functools import partial
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
+from config.command_base import WireCommand
 from config.database import faults
 from sources.fetch.fetch_all import get_once
 from wire.ingest.feed_entries import policy
 from wire.publishing.transparency.witness import look
 
 
-class Command(BaseCommand):
+class Command(WireCommand):
     help = (
         "Look at the log of each wire given, and sign its checkpoint if it holds all that was seen before. The signature is served "
         "at /api/log/witnessed.json. Run it as often as the other wire publishes."
