@@ -123,6 +123,8 @@ class Run:
         env = os.environ | {report.PAGES_VARIABLE: str(self._pages), "BENCH_DATA": str(self._scratch / "wires")}
         if self._postgres is None:
             env.pop(postgres.VARIABLE, None)
+        if self._smoke and part.name != "publish":  # those that measure vectors turn them on; the others would wait for them
+            env["WIRE_VECTORS"] = "0"
         if part.module in ("benchmarks.quality.asked", "benchmarks.passages"):
             env |= {"WIRE_DATA_DIR": str(self._scratch / "sample"), "DATABASE_URL": ""}
         before = read_section(self._pages / part.page, part.section)

@@ -126,7 +126,7 @@ def _compare_cached_answers(rounds: int) -> str:
 def _index_site(pages: int) -> Iterator[tuple[str, str]]:
     from tests.feedserver import FeedServer
     from tests.wire.corpora.articles.site import Site, html
-    from wire.corpora.articles.page_fetch import policy
+    from wire.ingest.feed_entries import policy
 
     with FeedServer() as server:
         site = Site(server)

@@ -12,7 +12,7 @@ from django.core.management import call_command
 from django.db import transaction
 
 from tests.feedserver import FeedServer
-from wire.corpora.articles import page_fetch, sample
+from wire.corpora.articles import sample
 from wire.ingest import feed_entries
 
 ARTICLES: Final = 40
@@ -50,7 +50,8 @@ def publishers(*arguments: str) -> str:
 def loopback_asked() -> Iterator[None]:
     """Pages of this machine may be asked, and without the pause that a publisher's server is given."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(page_fetch, "policy", lambda: replace(feed_entries.policy(), allow=(ip_network("127.0.0.0/8"),), gap=0.0))
+        quick = replace(feed_entries.policy(), allow=(ip_network("127.0.0.0/8"),), gap=0.0)
+        patch.setattr(feed_entries, "policy", lambda: quick)
         yield
 
 

@@ -5,10 +5,12 @@ from typing import Any, Final
 
 from hypothesis import HealthCheck, settings
 
+FULL: Final = os.environ.get("FULL") == "1"  # every case of a long table, where others take a share: make test-slow FULL=1
+
 # A busy machine is no defect, and what a fixture set up may serve every example.
 _EVERYWHERE: dict[str, Any] = {"deadline": None, "suppress_health_check": [HealthCheck.function_scoped_fixture]}
 settings.register_profile("few", max_examples=20, **_EVERYWHERE)
-settings.register_profile("many", max_examples=100, **_EVERYWHERE)
+settings.register_profile("many", max_examples=100 if FULL else 50, **_EVERYWHERE)
 settings.load_profile("few")
 
 KILLS: Final = int(os.environ.get("KILLS", "10"))  # docs/reliability.md tells of fifty: make test-slow KILLS=50

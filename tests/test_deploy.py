@@ -17,7 +17,7 @@ import pytest
 
 from tests.clients.server import ROOT, environment, free_port, running, services
 from tests.wire.installation import set_up
-from wire.management.commands.serve import MEMORY
+from wire.management.commands.serve import MEMORY, UVICORN
 
 yaml = pytest.importorskip("yaml")
 
@@ -147,6 +147,16 @@ def test_the_steps_of_the_image_make_one_that_serves_and_is_healthy(tmp_path: Pa
     assert sorted(str(path) for path in (tmp_path / "venv").rglob("*")) == before
 
 
+def test_the_files_for_several_hosts_set_what_is_described_and_serve_as_serve_does() -> None:
+    hosts = ROOT / "deploy" / "hosts"
+    settings = re.findall(r"^([A-Z_]+)=", (hosts / "wire.env").read_text(encoding="utf-8"), re.M)
+    assert len(settings) > 5
+    assert set(settings) <= DESCRIBED
+    command = (hosts / "web.conf").read_text(encoding="utf-8").replace("\\\n", " ").split("\nExecStart=")[-1].split()
+    assert set(UVICORN) <= set(command)
+    assert " ".join(f"{name}={value}" for name, value in MEMORY.items()) in (hosts / "web.conf").read_text(encoding="utf-8")
+
+
 def test_the_proxy_asks_the_services_there_are(compose: dict[str, Any]) -> None:
     caddyfile = (ROOT / "deploy" / "Caddyfile").read_text(encoding="utf-8")
     asked = set(re.findall(r"([\w-]+):8000", caddyfile))
@@ -189,12 +199,20 @@ def test_the_command_of_the_web_service_serves_and_believes_its_proxy(
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="there is no systemd here")
 def test_systemd_reads_the_units(tmp_path: Path) -> None:
     """With the paths and the user of this machine in place of those of the one they are for."""
-    for unit in UNITS:
+
+    def adapt(file: Path) -> str:
         text = (
-            unit.read_text(encoding="utf-8").replace("/opt/wire/.venv/bin/python", sys.executable).replace("/opt/wire", str(ROOT))
+            file.read_text(encoding="utf-8").replace("/opt/wire/.venv/bin/python", sys.executable).replace("/opt/wire", str(ROOT))
         )
-        (tmp_path / unit.name).write_text(re.sub(r"^(User|Group)=wire$", r"\1=root", text, flags=re.M), encoding="utf-8")
-    command = ["systemd-analyze", "verify", "--man=no", *map(str, tmp_path.iterdir())]
+        return re.sub(r"^(User|Group)=wire$", r"\1=root", text, flags=re.M)
+
+    for unit in UNITS:
+        (tmp_path / unit.name).write_text(adapt(unit), encoding="utf-8")
+    for drop_in in (ROOT / "deploy" / "hosts").glob("*.conf"):
+        shutil.copy(tmp_path / "wire.service", tmp_path / f"{drop_in.stem}.service")
+        (tmp_path / f"{drop_in.stem}.service.d").mkdir()
+        (tmp_path / f"{drop_in.stem}.service.d" / drop_in.name).write_text(adapt(drop_in), encoding="utf-8")
+    command = ["systemd-analyze", "verify", "--man=no", *map(str, filter(Path.is_file, tmp_path.iterdir()))]
     ran = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
     assert (ran.returncode, ran.stderr) == (0, "")
 

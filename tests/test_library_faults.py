@@ -27,7 +27,7 @@ from sources.parse import InvalidFeed, parse
 from tests.clients.server import environment
 from tests.mcpserver.asgi import ERAS, LEGACY, call, http_scope, message, rpc_headers, said, send_request
 from tests.mcpserver.conftest import close_connections, no_rate_limit, sample  # noqa: F401
-from tests.security.test_threat_model import NAMED, list_functions
+from tests.security.test_threat_model import find_tests
 from wire.models import UsageCount
 from wire.usage import UsageKey, add
 
@@ -142,7 +142,4 @@ def test_every_fault_of_the_table_names_tests_that_exist() -> None:
     faults = [row for row in rows if not row.startswith(("| fault", "| ---"))]
     assert len(faults) >= 50
     for row in faults:
-        named = NAMED.findall(row)
-        assert named, row
-        for file, test in named:
-            assert test in list_functions(file), (file, test)
+        assert find_tests(row), row

@@ -273,7 +273,7 @@ CHECKS: Final[dict[str, Callable[[Newcomer, str], None]]] = {
     f"{MANAGE} ingest": says("Feeds: "),
     f"{MANAGE} verifywire": says("verify; the chain ends in (None|[0-9a-f]{64})"),
     f"{MANAGE} doctor": is_well,
-    f"{MANAGE} backup var/backup-20260116": says("to var/backup-20260116: the wire of "),
+    f"{MANAGE} backup var/backup-20260116": says("to var/backup-20260116: the wire as of "),
 }
 
 

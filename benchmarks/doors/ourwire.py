@@ -1,5 +1,6 @@
 """Our wire as one contender: a day of 400 invented stories, loaded as any archive is, served as `manage.py serve` does it."""
 
+import os
 import secrets
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from benchmarks.doors.servers import HOST, ROOT, Server, free_port, plain_enviro
 
 STORIES: Final = 400
 SITE: Final = "https://wire.example"  # the same in every answer, whatever the port
+VECTORS: Final = {name: value for name, value in os.environ.items() if name == "WIRE_VECTORS"}
 LIMITED: Final = "9999999/m"  # counts every request, refuses none: the highest rate that the setting takes
 
 
@@ -40,4 +42,4 @@ def _manage(*arguments: str) -> list[str]:
 
 
 def _environment(data: Path) -> dict[str, str]:
-    return plain_environment() | {"WIRE_DATA_DIR": str(data), "WIRE_INGEST": "off", "WIRE_SITE_URL": SITE}
+    return plain_environment() | {"WIRE_DATA_DIR": str(data), "WIRE_INGEST": "off", "WIRE_SITE_URL": SITE} | VECTORS

@@ -39,7 +39,7 @@ EVENT: Final = {
     "permalink": "https://wire.example/event/cbn-1",
     "headline": REPORT["headline"],
     "agreement": "one source",
-    "first_reported": REPORT,
+    "first_reported": REPORT | {"certain": True},
     "reports": [REPORT],
     "not_received": [],
     "earlier": None,

@@ -79,13 +79,13 @@ def test_a_publication_is_replaced_in_two_steps(desk: Page, edited: Wire, screen
         desk.locator(f"[name={name}]").fill(text)
     desk.locator("[name=tier]").select_option("3")
     desk.locator("[name=feed_type]").select_option("rss")
-    desk.get_by_role("button", name="Show what changes").click()
+    desk.get_by_role("button", name="Show what would change").click()
 
     expect(desk.get_by_role("heading", name="Step 2 of 2")).to_be_visible()
     desk.screenshot(path=screenshots / "desk-replacement-confirmed-1440-light.png", full_page=True)
     assert edited.json("/api/sources.json") == before
-    desk.get_by_role("button", name="Replace it").click()
-    expect(desk.get_by_text("Fortune left and The Gazette of Examples is in.")).to_be_visible()
+    desk.get_by_role("button", name="Replace the publication").click()
+    expect(desk.get_by_text("Fortune left and The Gazette of Examples joined.")).to_be_visible()
 
     now = edited.json("/api/sources.json")
     names = [source["name"] for source in now["sources"]]
@@ -118,7 +118,7 @@ def test_a_withdrawn_story_leaves_every_door(desk: Page, edited: Wire) -> None:
     expect(desk.get_by_text("It cannot be undone.")).to_be_visible()
     desk.locator("[name=reason]").fill("It never happened.")
     desk.get_by_role("button", name="Withdraw this story").click()
-    expect(desk.get_by_text("This story was withdrawn. It stays so")).to_be_visible()
+    expect(desk.get_by_text("This story was withdrawn. That is final")).to_be_visible()
 
     desk.goto(f"{edited.site}/story/{story}")
     expect(desk.get_by_role("heading", level=1)).to_contain_text("Withdrawn: ")
@@ -181,9 +181,9 @@ def test_a_page_that_an_editor_may_not_see_says_what_to_do(edited: Wire, open_pa
     answer = page.goto(f"{edited.site}/admin/auth/user/")
     assert answer is not None
     assert answer.status == 403
-    expect(page.get_by_role("heading", name="You may not do this")).to_be_visible()
+    expect(page.get_by_role("heading", name="You do not have permission")).to_be_visible()
     page.get_by_role("button", name="Log out").click()
-    expect(page.get_by_role("heading", name="You may not do this")).to_have_count(0)
+    expect(page.get_by_role("heading", name="You do not have permission")).to_have_count(0)
 
 
 def open_story(desk: Page, wire: Wire, story: str) -> None:
@@ -333,7 +333,7 @@ def test_what_unfold_makes_of_a_page_works_under_the_policy(desk: Page, edited: 
     desk.goto(f"{edited.site}/admin/wire/lexiconterm/import/")
     file = {"name": "terms.csv", "mimeType": "text/csv", "buffer": b"kind,term\na,b\n"}
     desk.locator("input[type=file]").set_input_files(file)  # type: ignore[arg-type]
-    desk.get_by_role("button", name="Show what changes").click()
+    desk.get_by_role("button", name="Show what would change").click()
     expect(desk.get_by_text("must have exactly the columns kind, target, term, weight")).to_be_visible()
 
 

@@ -1,5 +1,6 @@
 """Every kind of page, in a wide and a narrow window, light and dark: quiet, still, readable for everybody."""
 
+import datetime as dt
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
@@ -15,6 +16,7 @@ WIDTHS: Final = (320, 390, 1440, 2560)
 
 STILL: Final = 0.001
 """Cumulative layout shift: a hundredth of what counts as good. A busy machine may draw a page in two parts, a pixel apart."""
+TIMES: Final = "main time[title]"
 TOLD_OF_STATUS: Final = "Failed to load resource: the server responded with a status of"
 
 
@@ -36,6 +38,22 @@ def test_it_is_quiet_still_and_asks_nobody_else(
         shown.page.screenshot(path=screenshots / f"{name.replace(' ', '-')}-{width}-{theme}.png", full_page=True)
         if name in OURS:
             assert shown.unfit() == [], theme
+
+
+@pytest.mark.parametrize("width", [390, 1440])
+def test_no_line_moves_on_a_slow_line_when_times_become_ages(width: int, paths: Mapping[str, str], open_page: Open) -> None:
+    shown = open_page(paths["event"], width=width)
+    newest = shown.page.evaluate(f"() => [...document.querySelectorAll({TIMES!r})].map((one) => one.dateTime).sort().at(-1)")
+    shown.page.clock.set_fixed_time(dt.datetime.fromisoformat(newest) + dt.timedelta(hours=2))
+    slow = {"offline": False, "latency": 300, "downloadThroughput": 40_000, "uploadThroughput": 40_000}
+    session = shown.page.context.new_cdp_session(shown.page)
+    session.send("Network.setCacheDisabled", {"cacheDisabled": True})
+    session.send("Network.emulateNetworkConditions", slow)
+    shown.visit(paths["event"])
+    shown.page.wait_for_load_state("networkidle")
+
+    assert "2 hours ago" in shown.page.locator(TIMES).all_inner_texts()
+    assert shown.shifts() < STILL
 
 
 @pytest.mark.parametrize("name", PAGES)

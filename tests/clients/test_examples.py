@@ -1,7 +1,6 @@
 """Programs of examples/, each run as docs/agents.md says: they list the tools, then print a headline and its citation."""
 
 import json
-import re
 import shutil
 import subprocess
 import sys
@@ -72,11 +71,9 @@ def test_the_loop_writes_its_table_and_transcript(wire: str, tmp_path: Path, mon
     assert "get_citation" in transcript
 
 
-def test_the_document_is_short_and_shows_what_the_example_has() -> None:
+def test_the_document_is_short_and_links_each_example() -> None:
     text = DOCUMENT.read_text(encoding="utf-8")
     assert len(text.splitlines()) <= 200
-    (excerpt,) = re.findall(r"```python\n(.*?)```", text, re.S)
-    assert excerpt in (EXAMPLES / "mcp_python_sdk.py").read_text(encoding="utf-8")
     assert [name for name in QUICK_STARTS if f"](../examples/{name})" not in text] == []
 
 

@@ -120,7 +120,7 @@ def test_ctrl_c_ends_a_command_with_one_sentence_wherever_it_is(tmp_path: Path, 
         _, said = started.communicate(timeout=60)
         assert "Traceback" not in said
         if started.returncode == INTERRUPTED:
-            assert "Stopped before the end. What was committed is kept" in said
+            assert "Stopped before the end. Committed work is kept" in said
     assert not list(tmp_path.glob(".backup*"))
 
 
@@ -162,7 +162,7 @@ def test_a_database_of_a_newer_release_is_refused_before_anything_is_read(tmp_pa
         database.execute("INSERT INTO django_migrations (app, name, applied) VALUES ('wire', '0999_future', '2030-01-01')")
     status, said = ends(tmp_path, *command)
     assert status == 1
-    assert said.startswith("A newer release was here: it applied wire.0999_future. Nothing was read or changed.")
+    assert said.startswith("A newer release has used this database: it applied wire.0999_future. Nothing was read or changed.")
 
 
 @pytest.mark.parametrize(

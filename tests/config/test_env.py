@@ -135,6 +135,17 @@ def test_a_database_address_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (found["USER"], found["PASSWORD"], found["NAME"]) == ("ada", "p@ss", "wire")
 
 
+def test_a_database_address_may_name_two_servers_as_libpq_takes_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("QUINCE", "postgres://ada@db-1,db-2/wire?target_session_attrs=read-write")
+    found = env.database("QUINCE")
+    assert found is not None
+    assert (found["HOST"], found["OPTIONS"]) == ("db-1,db-2", {"target_session_attrs": "read-write"})
+    monkeypatch.setenv("QUINCE", "postgres://ada@/wire?host=db-1,db-2&port=5432,5433")
+    found = env.database("QUINCE")
+    assert found is not None
+    assert (found["HOST"], found["OPTIONS"]) == ("", {"host": "db-1,db-2", "port": "5432,5433"})
+
+
 def test_a_value_may_come_in_a_file_which_must_be_readable(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     good = tmp_path / "quince"
     good.write_text("8001\n", encoding="utf-8")

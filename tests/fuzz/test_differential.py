@@ -26,12 +26,13 @@ from config.http import uvicorn_protocol
 from mcpserver.servers import wire as wire_server
 from mcpserver.servers.wire.prompts import PROMPTS
 from tests.clients.server import environment, fill, free_port, running
+from tests.examples import FULL
 from tests.fuzz import bodies, connections
 from tests.fuzz.answers import check
 from tests.fuzz.connections import Connection, Request
 from tests.mcpserver.asgi import Answer
 
-NUMBER: Final = int(os.environ.get("FUZZ_REQUESTS", "10000"))
+NUMBER: Final = int(os.environ.get("FUZZ_REQUESTS") or (10_000 if FULL else 4_000))
 SEED: Final = int(os.environ.get("FUZZ_SEED", "20260728"))
 ONLY: Final = os.environ.get("FUZZ_ONLY", "")
 TOGETHER: Final = 24  # connections at a time

@@ -80,7 +80,8 @@ def _event_page(client: Client, event_id: str, stories: Sequence[Served], weighe
         yield f"{event_id}: {lead['headline']!r} stands for it, which is no news report"
     page = client.get(f"/event/{event_id}").content.decode()
     first = re.search(r"(?:first|One report,) by <span class=\"publisher\">(?:<a [^>]*>)?([^<]+)", page)
-    if (first and first[1]) != told["first_reported"]["original_publisher"]:
+    known = told["first_reported"]["original_publisher"] if told["first_reported"]["certain"] else None
+    if (first and first[1]) != known:
         yield f"{event_id}: its page says that {first and first[1]} was first, its JSON {told['first_reported']}"
     silent = page.partition("<h3>Nothing received</h3>")[2].partition("</section>")[0]
     if re.findall(r'<a href="/source/[^"]+">([^<]+)', silent) != told["not_received"]:

@@ -50,6 +50,7 @@ class Served:
         self.app = Application()
         # `http` takes a class or a name; --ws, --server-header and so on as `manage.py serve` has them matter to nothing here.
         options = {"http": uvicorn_protocol.WireProtocol, "ws": "none", "lifespan": "off", "log_level": "critical", "port": 0}
+        options["timeout_graceful_shutdown"] = 1
         self._server = uvicorn.Server(uvicorn.Config(Edge(self.app, {"/mcp": "wire"}), **options))  # type: ignore[arg-type]
         self._thread = threading.Thread(target=self._server.run)
 
@@ -64,6 +65,10 @@ class Served:
         self.app.go_on.set()
         self._server.should_exit = self._server.force_exit = True
         self._thread.join(PATIENCE)
+
+    def stop(self) -> None:
+        """Ask it to end, as SIGTERM does."""
+        self._server.should_exit = True
 
     def connect(self) -> socket.socket:
         return socket.create_connection(self.address, timeout=PATIENCE)

@@ -304,3 +304,16 @@ def test_a_client_that_does_not_take_its_answer_is_let_go_and_a_slow_one_is_not(
             taken += len(more)
         assert taken > LARGE
     assert healthy(server)
+
+
+@pytest.mark.slow
+def test_a_request_that_outlasts_a_stop_is_told_to_come_again(server: Served) -> None:
+    with server.connect() as connection:
+        connection.sendall(SLOW)
+        while not server.app.reached:
+            time.sleep(0.01)
+        server.stop()
+        answer = http.client.HTTPResponse(connection)
+        answer.begin()
+        assert (answer.status, answer.headers["retry-after"], answer.headers["connection"]) == (503, "5", "close")
+        assert b"stopping" in answer.read()

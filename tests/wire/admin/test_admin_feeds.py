@@ -107,7 +107,7 @@ def test_a_test_shows_what_would_become_of_each_item_as_text_and_writes_nothing(
     assert "The address cannot be used" in rows[2][0]
     assert "Bad &lt;b&gt;link" in page
     assert "javascript:" not in "".join(re.findall(r'(?:href|src)="[^"]*"', page))
-    assert "Nothing was written." in page
+    assert "Nothing was stored." in page
     assert everything() == before
     assert not (tmp_path / "wire" / "raw").exists()
 
@@ -120,7 +120,7 @@ def test_a_test_of_a_feed_that_fails_says_why_and_leaves_it_as_it_is(desk: Clien
         server.route("/feed", **reply)
         shown = words(desk, "post", address(feed, "test"))
         assert told in shown
-        assert "Nothing was written." in shown
+        assert "Nothing was stored." in shown
     feed.refresh_from_db()
     assert feed.active
     assert not FeedHealth.objects.exists()
@@ -147,7 +147,7 @@ def test_fetching_tells_of_a_failure_and_loses_nothing(desk: Client, feed: Feed,
 def test_fetching_while_an_ingest_is_at_work_is_told_and_asks_nobody(desk: Client, feed: Feed, server: FeedServer) -> None:
     with job_lock.acquire():
         shown = words(desk, "post", address(feed, "fetch"))
-    assert "Another ingest is at work" in shown
+    assert "Another ingest is running" in shown
     assert server.seen("/feed") == []
     assert not Story.objects.exists()
 
@@ -191,7 +191,7 @@ def test_a_publication_has_no_feed_twice_and_what_nobody_sees_is_refused(desk: C
     other = Feed.objects.create(publication=feed.publication, **{"feed_type": "rss", "query": "", **changes})
     answer = save(desk, address(feed), feed_form(feed, **changes, **({} if "query" in changes else {"query": ""})))
     assert answer.status_code == 200
-    assert "TechCrunch has a feed with this address and search already" in answer.content.decode()
+    assert "TechCrunch already has a feed with this address and search" in answer.content.decode()
     assert save(desk, address(other), feed_form(other, note="Once.")).status_code == 302
     assert save(desk, address(feed_of("wired")), feed_form(feed_of("wired"), **changes)).status_code == 302
     for field in ("query", "note"):
@@ -222,11 +222,11 @@ def test_any_address_is_tried_by_the_rules_of_a_publication_and_nothing_is_store
     answer = desk.post(TRIAL, {"url": server.url("/other"), "publication": feed.publication_id})
     page = " ".join(re.sub("<[^>]*>", " ", answer.content.decode()).split())
     assert "Quince ships" in page
-    assert "Nothing was written." in page
+    assert "Nothing was stored." in page
     assert "open the publication" in page
     assert everything() == before
     gone = desk.post(TRIAL, {"url": server.url("/none"), "publication": feed.publication_id})
-    assert "Nothing was written." in gone.content.decode()
+    assert "Nothing was stored." in gone.content.decode()
 
 
 @pytest.mark.slow

@@ -58,7 +58,7 @@ def test_a_file_that_is_missing_or_damaged_is_a_command_that_never_ran(settings:
         (["--dry-run"], "1 would change:\n  'The Error that OpenAI made'\nNothing was changed.", True, False),
         (["--dry-run"], "Nothing would change.", False, False),
         (["--dry-run"], "1 would change:\n  'Quince ships'", False, True),
-        (["--dry-run"], "CommandError: The database is away.", False, True),
+        (["--dry-run"], "CommandError: The database is away.", False, False),
         (["--yes"], "1 would change:\nDone: 1 changed.", False, False),
         (["--yes"], "1 would change:", False, True),
         (["--yes"], "", False, True),
@@ -71,6 +71,7 @@ def test_only_what_was_shown_whole_may_be_confirmed(
     commands.start("rebuild", "rebuild", *arguments, user="ada")
     log = commands.read_log("rebuild")
     assert (log.may_confirm, log.is_broken_off) == (may_confirm, is_broken_off)
+    assert log.refusal == ("The database is away." if "CommandError" in text else "")
 
 
 @pytest.mark.slow
@@ -95,6 +96,6 @@ def test_while_a_command_runs_its_page_looks_again_and_nothing_else_is_started(
         fcntl.flock(held, fcntl.LOCK_EX)
         shown = desk.get(REBUILD).content.decode()
         assert 'hx-trigger="every 2s"' in shown
-        assert "Do it and publish" not in shown
+        assert "Apply and publish" not in shown
         assert "Nothing was started." in words(desk.post(REBUILD, {"since": str(since)}, follow=True))
     assert 'hx-trigger="every' not in desk.get(REBUILD).content.decode()

@@ -41,7 +41,7 @@ def shown(desk: Client) -> str:
 
 def test_an_empty_wire_has_a_dashboard_and_a_broken_roster_is_named(desk: Client) -> None:
     page = shown(desk)
-    assert "Nothing is published yet." in page
+    assert "Nothing has been published yet." in page
     Publication.objects.filter(slug="wired").update(tier=1)
     assert "do not match the fingerprint" in shown(desk)
 
@@ -110,11 +110,12 @@ def ran(minutes_ago: int, **values: Any) -> dt.datetime:
 def test_a_dashboard_without_any_run_says_that_nothing_is_running(desk: Client, settings: Any) -> None:
     settings.WIRE_INGEST = dt.timedelta(minutes=30)
     page = shown(desk)
-    assert "No news arrives No feed was ever fetched, so no news arrives. To get news, look into the server&#x27;s log" in page
+    told = "No news is arriving No feed has ever been fetched, so no news is arriving. "
+    assert told + "To get news, look into the server&#x27;s log, or start ingest by hand: manage.py ingest --every 30m." in page
     settings.WIRE_INGEST = None
     page = shown(desk)
-    assert "Ingest is off on this server (WIRE_INGEST=off), and no feed was ever fetched, so no news arrives." in page
-    assert "set WIRE_INGEST=30m and restart the server, or start it: manage.py ingest --every 30m." in page
+    assert "Ingest is off on this server (WIRE_INGEST=off), and no feed has ever been fetched, so no news is arriving." in page
+    assert "set WIRE_INGEST=30m and restart the server, or run: manage.py ingest --every 30m." in page
     assert "All is well" not in page
 
 
@@ -125,14 +126,14 @@ def test_ingest_has_stopped_when_two_periods_went_by_without_a_request(desk: Cli
     ran(two - 5)
     assert "no news arrives" not in shown(desk)
     when = ran(two + 5)
-    assert f"o feed was fetched since {when:%-d %b %Y %H:%M} UTC, so no news" in shown(desk)
+    assert f"o feed has been fetched since {when:%-d %b %Y %H:%M} UTC, so no news" in shown(desk)
 
 
 def test_feeds_of_which_none_ever_answered_are_told_from_a_quiet_day(desk: Client) -> None:
     ran(1, succeeded_at=None, failures=1, failure="No route to host.")
     page = shown(desk)
-    assert "No feed has ever answered, so no news arrives. Look at this machine&#x27;s way out" in page
-    assert "What else needs a hand: 1 feed fails" in page
+    assert "No feed has ever answered, so no news is arriving. Check this machine&#x27;s outbound network" in page
+    assert "Also needs attention: 1 feed is failing" in page
 
 
 def test_all_is_well_with_the_last_run_and_what_came_of_it(desk: Client) -> None:
@@ -142,10 +143,10 @@ def test_all_is_well_with_the_last_run_and_what_came_of_it(desk: Client) -> None
     Story.objects.filter(pk=Story.objects.earliest("pk").pk).update(first_seen_at=when - dt.timedelta(hours=2))
     Story.objects.update(editor_category="industry")
     page = shown(desk)
-    assert "All is well Nothing needs a hand" in page
-    assert f"Last run of ingest: {when:%-d %b %Y %H:%M} UTC, 1 story came." in page
+    assert "All is well Nothing needs attention" in page
+    assert f"Last run of ingest: {when:%-d %b %Y %H:%M} UTC, 1 new story." in page
     Story.objects.update(first_seen_at=when - dt.timedelta(days=1))
-    assert "UTC, no story came." in shown(desk)
+    assert "UTC, no new stories." in shown(desk)
 
 
 def test_what_needs_a_hand_is_listed_the_most_urgent_first(desk: Client) -> None:
@@ -155,7 +156,7 @@ def test_what_needs_a_hand_is_listed_the_most_urgent_first(desk: Client) -> None
     ran(1, failures=2, failure="503.")
     Publication.objects.filter(slug="fortune").update(name="Misfortune")
     page = shown(desk)
-    told_first = "What needs a hand 1 fault in the roster or in the chain of snapshots 1 feed fails"
+    told_first = "Needs attention 1 fault in the roster or in the chain of snapshots 1 feed is failing"
     assert f"{told_first} 2 stories to classify Last run" in page
 
 

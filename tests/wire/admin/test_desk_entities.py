@@ -86,7 +86,7 @@ def test_one_click_refuses_a_proposed_name_for_good(desk: Client) -> None:
     entity = propose()
     answer = desk.post(QUEUE, {"decide": f"{entity.pk} never"}, follow=True)
     assert "Marmotly never gets a page." in words(answer)
-    assert "No new name waits" in words(answer)
+    assert "No new name is waiting" in words(answer)
     assert Entity.objects.get(pk=entity.pk).state == Entity.State.NEVER
 
 

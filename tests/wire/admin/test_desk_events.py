@@ -82,7 +82,8 @@ def test_two_events_are_merged_by_choice_by_id_and_by_address(desk: Client, purc
     other = story_of(purchase[2])
     event = event_of(purchase[0])
     said = do(desk, purchase[0], do="merge", other=other.event_id, reason="One purchase.")
-    assert "Events merged. Published: 15 Jan 2026 (revision 2)." in said
+    assert "Events merged. Published: 15 Jan 2026 (revision 2). “Marmot Cloud buys Gherkin Robotics” (TechCrunch); “" in said
+    assert " Reason: One purchase. " in said
     assert event_of(purchase[2]) == event
     assert history()[-1][1] == "Events merged: One purchase."
     assert len(history()) == 3
@@ -174,7 +175,7 @@ def test_a_search_for_an_event_with_one_report_leads_to_its_story(desk: Client, 
     for text in (story.chatbotnews_id, "okapi sails"):
         answer = desk.get("/admin/wire/event/", {"q": text}, follow=True)
         assert answer.redirect_chain == [(f"/admin/wire/story/{story.pk}/change/", 302)], text
-        assert "This is what has one report." in words(answer)
+        assert "This one has a single report." in words(answer)
     assert desk.get("/admin/wire/event/", {"q": "Okapi"}, follow=True).redirect_chain == [("/admin/wire/story/?q=Okapi", 302)]
     assert "matches the search" in words(desk.get("/admin/wire/event/", {"q": "nothing at all"}))
     assert desk.get("/admin/wire/event/", {"q": event_of(purchase[0])}).status_code == 200

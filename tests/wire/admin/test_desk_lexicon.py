@@ -91,7 +91,7 @@ def test_fifty_are_shown_with_the_total(desk: Client) -> None:
     publish(*(entry(title=f"Quince {n} raises pickles") for n in range(53)))
     answer = desk.post(ADD, term())
     assert "53 of the newest 53 stories would change" in words(answer)
-    assert "The newest 50 of them." in words(answer)
+    assert "Only the newest 50 are shown." in words(answer)
     assert answer.content.count(b"category: Industry") == 50
 
 
@@ -239,7 +239,7 @@ def test_of_many_changes_the_first_are_shown_and_all_are_saved(desk: Client) -> 
     answer = bring(desk, HEAD + rows(MAX_SHOWN + 10))
     assert f"pickled chips {MAX_SHOWN - 1} " in words(answer)
     assert f"pickled chips {MAX_SHOWN} " not in words(answer)
-    assert f"{MAX_SHOWN + 10} terms would change The first {MAX_SHOWN} of them." in words(answer)
+    assert f"{MAX_SHOWN + 10} terms would change Only the first {MAX_SHOWN} are shown." in words(answer)
     assert f"Saved: {MAX_SHOWN + 10} terms" in words(confirm(desk, answer))
     assert LexiconTerm.objects.filter(origin="editor").count() >= MAX_SHOWN + 10
     assert LogEntry.objects.count() == MAX_SHOWN + 10

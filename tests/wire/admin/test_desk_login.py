@@ -126,7 +126,7 @@ def test_the_page_says_when_to_try_again(clock: Clock) -> None:
     answer = Client(REMOTE_ADDR="203.0.113.7").post(DOOR, {"username": "x", "password": "y"})
     assert (answer.status_code, 0 < int(answer["Retry-After"]) <= 300) == (429, True)
     assert f"in {answer['Retry-After']} seconds" in words(answer)
-    assert "Nothing was tried" in words(answer)
+    assert "Your login was not tried" in words(answer)
     clock.now += int(answer["Retry-After"])
     assert knock("x") == 200
 

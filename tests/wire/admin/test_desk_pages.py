@@ -128,7 +128,7 @@ def test_publishers_tune_aliases_and_feeds() -> None:
         ("Quince House", "2026-01-01", ""),
         ("", "", ""),
         ("", "2026-01-01", "Name the owner, too."),
-        ("Quince\u202eHouse", "", "Use characters that can be seen."),
+        ("Quince\u202eHouse", "", "Use visible characters."),
     ],
 )
 def test_publishers_say_who_owns_a_publication_and_since_when(owner: str, since: str, refused: str) -> None:
@@ -203,7 +203,7 @@ def test_nothing_is_saved_over_what_another_editor_saved_meanwhile() -> None:
     feeds |= {"feeds-0-publication": wired.pk, "feeds-0-feed_type": "rss", "feeds-0-url": feed.url, "feeds-0-active": "on"}
     answer = desk.post(page, {"aliases": "Wired Mag", "seen": seen, **feeds})
     assert answer.status_code == 200
-    assert "Somebody saved this meanwhile. Nothing was saved" in words(answer)
+    assert "Somebody else saved this meanwhile. Your change was not saved: reopen this and repeat it." in words(answer)
     assert "Wired Mag</textarea>" in answer.content.decode()
     feed.refresh_from_db()
     assert feed.url == "https://wired.example/repaired"
@@ -239,8 +239,8 @@ def test_a_form_that_was_opened_before_the_login_says_what_to_do() -> None:
     strict.force_login(person("editor", "editor"))
     answer = strict.post("/admin/wire/editortake/add/", {})
     assert answer.status_code == 403
-    assert "Nothing was done" in words(answer)
-    assert "load the page again" in words(answer)
+    assert "Nothing was changed" in words(answer)
+    assert "reload the page" in words(answer)
 
 
 def test_what_is_only_read_refuses_all_else_without_asking_for_a_token() -> None:
@@ -253,7 +253,7 @@ def test_whoever_lacks_a_permission_is_told_in_the_sites_own_style_what_to_do() 
     answer = at_desk("editor").get("/admin/auth/user/")
     assert answer.status_code == 403
     page = words(answer)
-    assert "You may not do this Nothing was done. You are logged in as editor" in page
+    assert "You do not have permission Nothing was changed. You are logged in as editor" in page
     assert "Log out" in page
     assert "wire/site.css" in answer.content.decode()
 

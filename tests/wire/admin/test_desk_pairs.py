@@ -22,7 +22,7 @@ from wire.text.vocabulary import PairLabel
 
 pytestmark = pytest.mark.django_db
 QUEUE = "/admin/wire/storypair/?queue=one-event"
-EMPTY = "No pair waits: no two events of the wire look like one."
+EMPTY = "No pair is waiting: no two events look like one."
 TITLES = ("Marmot Cloud buys Gherkin Robotics", "Antitrust lawyers study a deal", "Quince ships thermostats at last")
 
 
@@ -162,7 +162,7 @@ def test_a_second_decision_changes_nothing_and_says_so(desk: Client, three: list
     pair = doubt(three[0], three[1])
     decide(desk, pair, "N")
     said = decide(desk, pair, "S")
-    assert "This pair was decided already: “Nothing to do with each other”, by editor. Nothing was changed." in said
+    assert "This pair was already decided: “Nothing to do with each other”, by editor. Nothing was changed." in said
     assert event_of(three[0]) != event_of(three[1])
 
 
@@ -175,9 +175,9 @@ def test_a_pair_that_was_merged_or_withdrawn_or_dropped_meanwhile_is_refused_in_
     merged, withdrawn, dropped = doubt(three[0], three[1]), doubt(three[1], three[2]), doubt(three[0], three[2])
     dropped.delete()
     assert EMPTY in words(desk.get(QUEUE))
-    assert "Both stories belong to one event by now. Nothing was changed." in decide(desk, merged, "N")
+    assert "Both stories already belong to one event. Nothing was changed." in decide(desk, merged, "N")
     for label in PairLabel.values:
-        assert "One of the two stories is not public any more. Nothing was changed" in decide(desk, withdrawn, label)
+        assert "One of the two stories is no longer public. Nothing was changed" in decide(desk, withdrawn, label)
     dropped.pk = 10**9
     assert "These two stories are no longer in doubt" in decide(desk, dropped, "S")
     for form in ({}, {"pair": "x", "label": "S"}, {"pair": "9" * 30, "label": "S"}, {"pair": str(merged.pk), "label": "Z"}):

@@ -118,11 +118,15 @@ REFUSED = [
     *(("name", "", "This field is required"), ("name", "Wired", "Another publication has this name")),
     *(("name", "The Wired", "is read as Wired"), ("name", "TechСrunch", "TechСrunch resembles TechCrunch.")),
     *(("name", "Тhe Verge", "CYRILLIC CAPITAL LETTER TE"), ("name", "Bloomberg Law", "resembles Bloomberg")),
-    *(("name", "\u202eGazette", "is no name"), ("slug", "wired", "in the roster already"), ("slug", "not a slug", "valid “slug”")),
+    *(
+        ("name", "\u202eGazette", "is not a name"),
+        ("slug", "wired", "in the roster already"),
+        ("slug", "not a slug", "valid “slug”"),
+    ),
     ("aliases", "Gazette, Tech Crunch", "Tech Crunch is read as TechCrunch"),
-    *(("aliases", "Gazette, Wlred", "Wlred resembles Wired"), ("aliases", "x" * 121, "is no name")),
+    *(("aliases", "Gazette, Wlred", "Wlred resembles Wired"), ("aliases", "x" * 121, "is not a name")),
     ("domains", "techcrunch.co", "techcrunch.co resembles TechCrunch"),
-    *(("domains", "x" * 113 + ".example", "is no name"), ("domains", "https://gazette.example", "not a host name")),
+    *(("domains", "x" * 113 + ".example", "is not a name"), ("domains", "https://gazette.example", "not a host name")),
     *(("domains", "gazette", "not a host name"), ("domains", ",", "at least one host name")),
     *(
         ("domains", "www.wired.com", "is read as Wired"),
@@ -172,7 +176,7 @@ def test_an_alias_never_names_another_publication_so_that_no_look_alike_is_vouch
     for aliases, said in {
         "Reuters\nOpenAI": "Reuters is read as Reuters.",
         "TC\nТhe Verge": "Тhe Verge resembles The Verge.",
-        "Rcuters": "Rcuters resembles Reuters: one would be taken for the other.",
+        "Rcuters": "Rcuters resembles Reuters: one would be mistaken for the other.",
         "W1red": "W1red resembles Wired",
     }.items():
         answer = save_aliases(desk, aliases)
@@ -186,7 +190,7 @@ def test_an_alias_never_names_another_publication_so_that_no_look_alike_is_vouch
 def test_an_alias_that_no_page_or_dump_can_show_is_refused(desk: Client, tmp_path: Path) -> None:
     for alias in ("a\x00b", "\u202esretueR", "T\u200bC", "x" * 121, "x" * 10_000):
         answer = save_aliases(desk, alias)
-        assert "is no name: it has at most 120 characters" in answer.content.decode(), alias
+        assert "is not a name: use at most 120 visible characters" in answer.content.decode(), alias
         assert f"{alias}</textarea>" in answer.content.decode(), "it is not typed again"
     call_command("dumpwire", str(tmp_path / "dump.jsonl"))
     assert Publication.objects.get(slug="techcrunch").aliases == []

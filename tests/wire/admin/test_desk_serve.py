@@ -17,6 +17,7 @@ from django.contrib.auth import authenticate
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 
+from tests.clients.server import free_port
 from tests.wire.archives import MANAGE
 from tests.wire.installation import manage
 from wire import permissions
@@ -82,7 +83,7 @@ def test_an_editors_account_is_asked_for_its_password_twice(
         monkeypatch.setattr("getpass.getpass", lambda *_, given=given: next(given))
         name = f"ada{len(options)}"
         if groups is None:
-            with pytest.raises(CommandError, match=r"The two differ\. No account was made\."):
+            with pytest.raises(CommandError, match=r"The passwords differ\. No account was made\."):
                 call_command("createeditor", name)
             assert not User.objects.exists()
             continue
@@ -91,8 +92,8 @@ def test_an_editors_account_is_asked_for_its_password_twice(
         assert sorted(User.objects.get(username=name).groups.values_list("name", flat=True)) == groups
         assert authenticate(username=name, password="a long password")
     for taken, says in (
-        ("ada0", "There is an account ada0 already."),
-        ("ａｄａ0", "There is an account ada0 already."),
+        ("ada0", "The account ada0 already exists."),
+        ("ａｄａ0", "The account ada0 already exists."),
         ("a b", "Enter a valid username"),
     ):
         with pytest.raises(CommandError, match=says):
@@ -160,6 +161,19 @@ def test_serve_says_the_password_once_and_which_wire_it_serves_where(tmp_path: P
     assert "Ready: serving the SAMPLE wire" in again.said
     for file in tmp_path.rglob("*"):
         assert not file.is_file() or told[1].encode() not in file.read_bytes(), file
+
+
+@pytest.mark.slow
+def test_a_start_that_fails_opens_no_account_whose_password_nobody_saw(tmp_path: Path) -> None:
+    wire = tmp_path / "wire"
+    wire.mkdir()
+    (wire / "sample").write_text("where the sample wire would lie")
+    failed = manage(wire, "serve", PORT=str(free_port()), WIRE_INGEST="off")
+    assert (failed.returncode, "Nothing is served" in failed.stderr) == (1, True), failed.stderr
+    (wire / "sample").unlink()
+    served = Served(tmp_path)
+    served.end()
+    assert "| Editors' desk of the live and sample wire: " in served.said
 
 
 @pytest.mark.slow
@@ -234,7 +248,7 @@ def test_a_key_without_its_database_begins_no_second_chain(tmp_path: Path) -> No
     keys.mkdir()
     (keys / "ed25519.pem").write_bytes(b"whatever it is")
     for command, expected in (
-        ("serve", "but the key that signed its days is. Nothing was changed."),
+        ("serve", "but the key that signed its days is still there. Nothing was changed."),
         ("rotatekey", "The database is gone"),
         (f"backup {tmp_path / 'backup'}", "The database is gone"),
     ):

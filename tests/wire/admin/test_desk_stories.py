@@ -151,7 +151,7 @@ def test_a_form_that_was_opened_before_a_newer_revision_or_does_not_say_changes_
     publish(entry(title="Quince ships early", url=story.original_url))
     for form in (stale, stale | {"seen": ""}):
         answer = desk.post(page_of(story), form)
-        assert "Somebody saved this meanwhile" in answer.content.decode()
+        assert "Somebody else saved this meanwhile" in answer.content.decode()
     assert queries.get_story(story.chatbotnews_id).headline == "Quince ships early"
 
 
@@ -209,7 +209,7 @@ def test_a_withdrawal_is_confirmed_on_a_page_that_says_what_happens(desk: Client
     page = f"/admin/wire/story/{story.pk}/withdraw/"
     assert f'href="{page}"' in desk.get(page_of(story)).content.decode()
     asked = words(desk.get(page))
-    for told in ("Withdraw “Quince ships”?", "It leaves every list", "Nobody is given a citation", "It cannot be undone."):
+    for told in ("Withdraw “Quince ships”?", "It leaves every list", "Its citations are no longer given", "It cannot be undone."):
         assert told in asked
     for reason in ("", "\u202e", NEWER_RULES):
         withdraw(desk, story, reason)
@@ -217,8 +217,8 @@ def test_a_withdrawal_is_confirmed_on_a_page_that_says_what_happens(desk: Client
     assert "Withdrawn: “Quince ships”. Published: 15 Jan 2026 (revision 2)." in withdraw(desk, story, "Retracted.")
     assert Story.objects.get().status == "withdrawn"
     again = words(desk.get(page, follow=True))
-    assert "This story is withdrawn already. Nothing was changed." in again
-    assert "It stays so, and nothing about it can be changed." in again
+    assert "This story is already withdrawn. Nothing was changed." in again
+    assert "That is final, and nothing about it can be changed." in again
 
 
 def test_a_withdrawal_that_was_opened_before_a_newer_revision_withdraws_nothing(desk: Client) -> None:
@@ -227,7 +227,7 @@ def test_a_withdrawal_that_was_opened_before_a_newer_revision_withdraws_nothing(
     seen = desk.get(page).context["form"].initial["seen"]
     corrections.correct(story.chatbotnews_id, headline="Quince ships late", reason="It was late.")
     for opened in (seen, ""):
-        assert "Somebody saved this meanwhile" in words(desk.post(page, {"reason": "Retracted.", "seen": opened}))
+        assert "Somebody else saved this meanwhile" in words(desk.post(page, {"reason": "Retracted.", "seen": opened}))
     assert Story.objects.get().status == "corrected"
 
 
@@ -275,5 +275,5 @@ def test_twins_are_shown_before_they_are_merged(desk: Client, monkeypatch: pytes
     page = "/admin/wire/story/twins/"
     assert "Show what would change" in words(desk.get(page))
     assert "Nothing would be merged." in words(desk.post(page, follow=True))
-    assert "Do it and publish" not in words(desk.get(page))
+    assert "Apply and publish" not in words(desk.get(page))
     assert at_desk().get(page).status_code == 403

@@ -79,7 +79,7 @@ def test_the_take_of_a_day_that_sealed_meanwhile_stays_as_it_is(desk: Client) ->
 def test_a_take_of_a_day_without_stories_waits_for_the_first_and_one_of_a_day_to_come_is_refused(desk: Client) -> None:
     now = dt.datetime.now(dt.UTC)
     foreseen = {"wire_date": now.date() + dt.timedelta(days=1), "markdown": "# Foreseen"}
-    assert "is yet to come" in words(desk.post(ADD, foreseen))
+    assert "is in the future" in words(desk.post(ADD, foreseen))
     answer = desk.post(ADD, {"wire_date": now.date(), "markdown": "# Early"}, follow=True)
     assert "It is published with the first story of the day." in words(answer)
     assert queries.get_editor_take(today()).title == "Early"
@@ -116,7 +116,7 @@ def test_a_form_that_was_opened_before_another_editor_saved_or_does_not_say_chan
     for seen in (second, {"seen": ""}, {"seen": "2026-01-15"}, {}):
         for markdown in ("# Second", ""):
             answer = desk.post(page_of(day), seen | {"markdown": markdown})
-            assert "Somebody saved this meanwhile." in words(answer)
+            assert "Somebody else saved this meanwhile." in words(answer)
             assert markdown in answer.content.decode(), "the text is not lost"
     assert queries.get_editor_take(day).title == "First"
     assert EditorTake.objects.get().author == "publisher"
@@ -187,7 +187,7 @@ def test_the_form_starts_from_another_day_when_its_address_says_so(desk: Client)
     assert (initial["wire_date"], initial["markdown"].startswith("The day's one story")) == (DAY, True)
     assert desk.get(f"{ADD}?wire_date=2001-01-01").context["adminform"].form.initial["markdown"] == ""
     empty = desk.get(f"{ADD}?wire_date=yesterday")
-    assert "No published day waits for a take" in words(empty), "the only day is final"
+    assert "No published day needs a take" in words(empty), "the only day is final"
 
 
 @pytest.mark.slow

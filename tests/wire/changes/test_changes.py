@@ -182,7 +182,7 @@ def test_a_cursor_of_another_log_is_refused() -> None:
     cursor = queries.get_changes(limit=1).next_cursor
     Change.objects.all().delete()
     changelog.create_missing()
-    with pytest.raises(InvalidArgument, match="a log that is no more"):
+    with pytest.raises(InvalidArgument, match="a log that no longer exists"):
         queries.get_changes(cursor)
     for strange in ("x", "", cursor[:-2]):
         with pytest.raises(InvalidArgument):

@@ -89,7 +89,7 @@ def test_a_stream_that_resumes_behind_a_foreign_id_says_so_and_goes_on_from_now(
     """An EventSource that is refused never comes back."""
 
     async def scenario() -> None:
-        await run_query(publish, entry())
+        await run_query(publish, entry(title="A marmot sings"))
         async with Stream(http_scope("GET", "/api/stream", {**GET, "last-event-id": foreign})) as stream:
             assert stream.status == 200
             ((last, kind, data),) = await events(stream, 1)

@@ -37,7 +37,7 @@ def test_a_file_is_told_item_by_item_and_nothing_is_stored(tmp_path: Path) -> No
     before = everything()
     first, second, third, (summary,) = tried(file, publication="techcrunch")
     assert first == ["accepted", "2026-01-13 09:00", "AI story number 1", "https://publisher.example/1"]
-    assert (second[0], second[-1]) == ("repeated", "The document shows it a second time; the first counts.")
+    assert (second[0], second[-1]) == ("repeated", "The feed lists it twice; the first counts.")
     assert third[:4] == ["rejected:bad_url", "no date", "AI link", "javascript:x"]
     assert summary == "3 items of TechCrunch: 1 accepted, 1 rejected:bad_url, 1 repeated. Nothing was stored."
     assert everything() == before
@@ -69,7 +69,7 @@ def test_what_cannot_be_read_is_an_error_that_says_why(tmp_path: Path, server: F
     (tmp_path / "page.xml").write_text("<!doctype html><title>Sign in</title>")
     (tmp_path / "cut.xml.gz").write_bytes(gzip.compress(rss(item(1)))[:40])
     (tmp_path / "2099-01-01.xml").write_bytes(rss(item(1)))
-    reasons = {"page.xml": "web page", "cut.xml.gz": "ended", "none.xml": "no file", "2099-01-01.xml": "day to come"}
+    reasons = {"page.xml": "web page", "cut.xml.gz": "ended", "none.xml": "no file", "2099-01-01.xml": "dated in the future"}
     for name, why in reasons.items():
         with pytest.raises(CommandError, match=why):
             tried(tmp_path / name, publication="techcrunch")

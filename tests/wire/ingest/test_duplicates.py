@@ -169,7 +169,7 @@ def test_a_run_that_was_killed_is_taken_up_again(show: Any, monkeypatch: pytest.
         with pytest.raises(KeyboardInterrupt):
             duplicates.merge(now=NOW + 3 * HOUR)
     assert queries.get_citation(younger.chatbotnews_id).story_id == younger.chatbotnews_id  # nothing is public yet
-    assert command().startswith("1 were merged before and wait to be published.\n")
+    assert command().startswith("1 were already merged and wait to be published.\n")
     assert command(yes=True).endswith("Done: 0 merged, 1 snapshots published.\n")
     assert queries.get_citation(younger.chatbotnews_id).story_id == older.chatbotnews_id
     assert "verify" in verifywire()
@@ -296,7 +296,7 @@ def test_a_merged_story_whose_other_is_withdrawn_later_is_not_cited(merged: tupl
 
 def test_no_editor_can_give_the_reason_of_a_merge(merged: tuple[Story, Story]) -> None:
     older, younger = merged
-    with pytest.raises(InvalidArgument, match="reason is that of a merge"):
+    with pytest.raises(InvalidArgument, match="reason is reserved for merges"):
         corrections.withdraw(older.chatbotnews_id, reason=MERGED.format(younger))
 
 

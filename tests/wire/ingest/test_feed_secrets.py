@@ -328,7 +328,7 @@ def test_a_feed_that_had_a_password_before_is_masked_never_asked_and_named_by_th
     Feed.objects.filter(pk=(feed := feed_of("techcrunch")).pk).update(url=PRIVATE)
     feed.refresh_from_db()
     failure = fetch_again(feed)
-    assert failure == "The address cannot be asked: it holds a user name or a password; correct it."
+    assert failure == "The address cannot be fetched: it contains a user name or a password; correct it."
     (finding,) = [finding for finding in examine(dt.datetime.now(dt.UTC)) if finding.name == "addresses"]
     assert "https://…@host.example/feed?token=… of TechCrunch" in str(finding)
     texts = {"doctor": str(finding), "page": client.get("/freshness").content.decode(), "failure": failure}

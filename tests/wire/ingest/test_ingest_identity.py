@@ -158,7 +158,7 @@ def test_a_file_of_a_day_to_come_is_refused_by_name(tmp_path: Path) -> None:
     name = f"{timezone.now() + DAY:%Y-%m-%d}.xml"
     (tmp_path / name).write_text(rss(rss_item()))
     record(tmp_path, d15="Quince ships")
-    with pytest.raises(CommandError, match=f"{name} is of a day to come"):
+    with pytest.raises(CommandError, match=f"{name} is dated in the future"):
         replay(tmp_path)
     assert not Story.objects.exists()
 

@@ -130,17 +130,17 @@ def test_at_the_desk_exactly_what_was_shown_is_done(monkeypatch: pytest.MonkeyPa
     shown = desk.post(page, {"since": str(yesterday())}, follow=True)
     (confirmed,) = re.findall(r'name="confirmed" value="([^"]+)"', shown.content.decode())
     for other in (before_that, of_final_days):  # each of the same minute
-        assert "Nothing was changed: look at it again" in words(desk.post(page, {"confirmed": other}, follow=True))
+        assert "Nothing was changed: preview it again" in words(desk.post(page, {"confirmed": other}, follow=True))
     with monkeypatch.context() as later:
         later.setattr(commands, "CONFIRMABLE", 0.0)
-        assert "Nothing was changed: look at it again" in words(desk.post(page, {"confirmed": confirmed}, follow=True))
+        assert "Nothing was changed: preview it again" in words(desk.post(page, {"confirmed": confirmed}, follow=True))
     done = words(desk.post(page, {"confirmed": confirmed, "since": "2020-01-01"}, follow=True))
     assert "What was done" in done
     assert "Done: 0 added, 1 changed, 1 snapshots published." in done
     assert latest().category == "funding"
     assert f"Started manage.py rebuild --since {yesterday()} --yes" in words(desk.get("/admin/admin/logentry/"))
     again = words(desk.post(page, {"confirmed": confirmed}, follow=True))
-    assert "Something else was shown last" in again
+    assert "The last preview was of something else" in again
 
 
 def test_what_was_refused_before_and_is_not_now_is_added(server: FeedServer, mixed: Feed) -> None:
@@ -316,7 +316,7 @@ def test_only_what_was_fetched_since_the_day_is_read() -> None:
 
 @pytest.mark.usefixtures("quince")
 def test_a_rebuild_during_an_ingest_says_so_and_changes_nothing() -> None:
-    with job_lock.acquire(), pytest.raises(CommandError, match="Another ingest is at work"):
+    with job_lock.acquire(), pytest.raises(CommandError, match="Another ingest is running"):
         command(yes=True)
     assert latest().revision == 1
     command(yes=True)

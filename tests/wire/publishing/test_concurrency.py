@@ -135,7 +135,7 @@ def test_of_two_editors_who_save_one_story_at_once_one_is_refused() -> None:
         for desk, form in zip(desks, forms, strict=True)
     ]
     told = [words(answer) for answer in at_once(calls)]
-    assert sum("Somebody saved this meanwhile" in shown for shown in told) == 1
+    assert sum("Somebody else saved this meanwhile" in shown for shown in told) == 1
     assert story.revisions.count() == 2
 
 

@@ -49,6 +49,7 @@ def test_a_story_has_its_siblings_of_other_publications_newest_first(client: Cli
     assert answer["consensus_score"] == queries.get_story(first.chatbotnews_id).consensus_score == 0.88
     assert answer["first_reported"]["chatbotnews_id"] == answer["story_id"] == first.chatbotnews_id
     assert answer["first_reported"]["published_at"] == "2026-01-15T09:00:00Z"
+    assert answer["first_reported"]["certain"]
     assert answer["notes"] == "Reported by 3 independent sources on the roster, this story's own included."
     assert answer["matched"] is None
 

@@ -51,6 +51,7 @@ def brief(
         published_at=AT - dt.timedelta(minutes=number),
         began=AT,
         makers=(),
+        makers_of_day=(),
         voices=(f"Publisher {number % 7}", *(f"Newsroom {other}" for other in range(1, sources))),
         voices_of_other_days=(),
         cite=lambda: citation,
@@ -212,7 +213,7 @@ def test_a_full_day_says_what_kind_of_day_it_was() -> None:
 
 
 def test_announcements_of_makers_stand_apart() -> None:
-    own = replace(brief(1, "Marmot opens its doors"), tier=1, makers=("Publisher 1",), voices=())
+    own = replace(brief(1, "Marmot opens its doors"), tier=1, makers=("Publisher 1",), makers_of_day=("Publisher 1",), voices=())
     told = editors_take.write(DAY, [brief(0), own], None)
     assert told.endswith("From the companies themselves: “[Marmot opens its doors](https://w.example/cbn-1)” (Publisher 1).\n")
 
@@ -255,6 +256,27 @@ def test_what_began_before_is_told_again_only_if_several_report_it_on_the_day() 
     lead = brief(0, "Marmot opens", sources=3)
     assert "Quince ships" not in editors_take.write(DAY, [lead, old], None)
     assert "Quince ships" in editors_take.write(DAY, [lead, replace(old, voices=("Publisher 1", "Newsroom 1"))], None)
+
+
+def test_advice_on_yesterdays_news_does_not_lead_a_day() -> None:
+    advice = brief(1, "Marmot users get a free year of Marmot Pro", sources=2)
+    advice = replace(advice, began=AT - dt.timedelta(hours=20), voices=advice.voices[:1], voices_of_other_days=advice.voices[1:])
+    news = brief(2, "OpenAI sues the Times")
+    assert "is “[OpenAI sues the Times" in editors_take.write(DAY, [advice, news], None)
+
+
+def test_a_headline_without_an_action_is_told_only_as_the_lead() -> None:
+    lead = brief(1, "OpenAI sues the Times", sources=3)
+    view, news = brief(2, "Gemini’s task automation is here and it’s wild"), brief(3, "Google buys Wiz for two billion")
+    text = editors_take.write(DAY, [lead, view, news], None)
+    assert "Google buys Wiz" in text
+    assert "wild" not in text
+
+
+def test_a_maker_that_posted_on_another_day_is_not_said_to_report() -> None:
+    lead = brief(1, "OpenAI sues the Times", sources=3)
+    later = replace(brief(2, "Google sells its plan in 40 countries", sources=2), makers=("Google AI Blog",))
+    assert "Google AI Blog" not in editors_take.write(DAY, [lead, later], None)
 
 
 def test_a_round_up_neither_leads_nor_is_told_beside_other_news() -> None:
@@ -332,5 +354,6 @@ def test_a_maker_is_no_independent_source(tier: int, newsrooms: int, makers: int
     voices = (*own, *(f"Newsroom {other}" for other in range(1, newsrooms + (tier == 1))))[:newsrooms]
     lead = replace(brief(0, "Quince ships a robot", summary=""), cross_source_count=newsrooms + makers)
     names = [f"Maker {number}" for number in range(makers)]
-    lead = replace(lead, makers=("Publisher 0", *names[1:]) if tier == 1 else tuple(names), tier=tier, voices=voices)
+    posted = ("Publisher 0", *names[1:]) if tier == 1 else tuple(names)
+    lead = replace(lead, makers=posted, makers_of_day=posted, tier=tier, voices=voices)
     assert f"”, reported by {told}." in render_text(editors_take.write(DAY, [lead, brief(1)], None))

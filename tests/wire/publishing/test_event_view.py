@@ -40,6 +40,7 @@ def story(publisher: str = "TechCrunch", hour: int = 10, **values: Any) -> Story
         "summary_medium": f"{publisher} wrote this.",
         "author": None,
         "untrusted_instructions": False,
+        "published_at_estimated": False,
         "consensus_score": 0.0,
         "cross_source_count": 1,
         "category": Category.LAUNCHES,
@@ -247,6 +248,15 @@ def test_the_brief_leads_with_the_event_that_leads_the_page_though_a_newsroom_re
     assert lead.lead.permalink in queries.get_editor_take(DAY).markdown.partition("Also:")[0]
 
 
+def test_what_was_written_the_day_before_gives_an_event_no_place_among_a_days() -> None:
+    """The brief of a day knows that day's reports alone, and page and brief lead with one event."""
+    before = dt.datetime(2026, 1, 14, 12, tzinfo=dt.UTC)
+    opinion = story("Wired", headline="Opinion: a lamp reader is folly", published_at=before, consensus_score=0.4)
+    shared = view("cbn-1", [opinion, story("TechCrunch", 9, headline="OpenAI launches a lamp reader")], Houses({}))
+    newer = event(story("TechCrunch", 10, headline="OpenAI launches a pear reader"))
+    assert leading(by_weight([shared, newer], DAY), DAY) == newer
+
+
 @pytest.mark.django_db
 def test_the_page_and_the_brief_lead_with_news_though_a_podcast_is_newer(client: Client) -> None:
     publish(
@@ -281,3 +291,12 @@ def test_lists_of_events_neither_lose_nor_repeat_one_however_many_reports_it_has
             break
     assert sorted(seen) == sorted(events)
     assert page.total == len(many) + len(lone)
+
+
+def test_nobody_is_named_first_where_only_dates_are_known() -> None:
+    first, second = story("TechCrunch", 0), story("Wired", 0)
+    assert event(first, second).coverage == "Reported by TechCrunch and Wired."
+    assert event(story("TechCrunch", 2), story("Wired", 1)).coverage == "Reported by Wired and TechCrunch; first by Wired."
+    assert event(first, story("Wired", 9)).coverage == "Reported by TechCrunch and Wired.", "of the same day, one without a time"
+    assert event(first, story("Wired", 9, published_at=dt.datetime(2026, 1, 16, 9, tzinfo=dt.UTC))).is_first_known
+    assert event(first, story("TechCrunch", 0)).is_first_known  # one publication's two items of a moment

@@ -135,7 +135,7 @@ def test_what_somebody_else_wrote_is_shown_to_nobody_and_named(
     tamper()
     assert fetch_all(client) == before
     assert f"The JSON kept of {story_of(ABOUT).chatbotnews_id} is damaged" in caplog.text
-    with pytest.raises(CommandError, match=r"First break: story cbn-\w+: the JSON kept of it"):
+    with pytest.raises(CommandError, match=r"First break: story cbn-\w+: its stored JSON"):
         verifywire()
     call_command("renderwire")
     verifywire()
@@ -176,7 +176,7 @@ def test_a_sealed_row_that_its_revision_does_not_make_is_named() -> None:
     compressed = forge_json(bytes(row.packed))[story_json.SEAL :]
     row.packed = story_json._seal(settings.SECRET_KEY, f"{row.revision} {row.made_of}\n", compressed) + compressed
     row.save()
-    with pytest.raises(CommandError, match=f"First break: story {story_of(ABOUT)}: the JSON kept of it"):
+    with pytest.raises(CommandError, match=f"First break: story {story_of(ABOUT)}: its stored JSON"):
         verifywire()
 
 
@@ -208,11 +208,11 @@ def test_another_site_address_shows_in_every_answer_at_once(settings: Settings) 
 def test_renderwire_makes_anew_what_does_not_fit_and_nothing_else(settings: Settings, capsys: pytest.CaptureFixture[str]) -> None:
     publish(ABOUT, SAME, OTHER)
     call_command("renderwire")
-    assert capsys.readouterr().out.startswith("Made anew: 0.")
+    assert capsys.readouterr().out.startswith("Rendered again: 0.")
     settings.WIRE_SITE_URL = "https://wire.example"
     assert read_fitting() == {}
     call_command("renderwire")
-    assert "Made anew: 3." in capsys.readouterr().out
+    assert "Rendered again: 3." in capsys.readouterr().out
     assert read_fitting() == made_anew()
 
 

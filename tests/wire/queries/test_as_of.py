@@ -55,7 +55,7 @@ def test_a_day_and_its_provenance_are_those_of_the_moment() -> None:
     assert [memento.url[-10:] for memento in queries.list_mementos(DAY)] == ["revision=1", "revision=2"]
     with pytest.raises(NotFound, match="published nothing yet"):
         queries.get_day_as_of(NOW - HOUR)
-    with pytest.raises(NotFound, match="was not published yet"):
+    with pytest.raises(NotFound, match="was not yet published then"):
         queries.get_day_as_of(NOW - HOUR, DAY)
 
 

@@ -39,7 +39,7 @@ def test_a_story_is_late_if_the_day_was_final_already(client: Client) -> None:
     assert found["republished"] == [{"revision": 3, "generated_at": "2026-01-25T12:00:00Z", "reason": "1 late"}]
     page = client.get(f"/day/{DAY}").content.decode()
     assert "Changed since it was first published · 1 late" in page
-    assert "Marmot three" in page.partition("Came late")[2].partition("</details>")[0]
+    assert "Marmot three" in page.partition("Arrived late")[2].partition("</details>")[0]
 
 
 def test_an_archive_that_is_loaded_years_later_has_no_late_stories(client: Client) -> None:

@@ -85,8 +85,8 @@ def test_the_roster_tells_how_many_stories_of_each_there_are_and_how_new_whateve
     assert set(counted.values()) == {(0, None)}
     assert structured("list_sources") == roster
     text = words(client, "/sources")
-    assert "3 stories, the newest of 15 Jan 2026, 09:00 UTC" in text
-    assert text.count("no story so far") == 23
+    assert "3 stories, newest 15 Jan 2026, 09:00 UTC" in text
+    assert text.count("no stories yet") == 23
 
 
 @pytest.mark.slow

@@ -216,7 +216,7 @@ def test_words_for_a_period_narrow_the_search_and_the_answer_says_so(monkeypatch
     assert missed.period is not None
     assert missed.period.newest_day == max(story.published_at.date() for story in missed.stories)
     assert missed.period.note is not None
-    assert f"No story of “{missed.period.said}”" in missed.period.note
+    assert f"No story from “{missed.period.said}”" in missed.period.note
     assert next(iter(missed.values())) == "period"
     since = dt.datetime(2026, 1, 15, tzinfo=dt.UTC)
     bounded = search_wire("quince in January 2026", since=since)

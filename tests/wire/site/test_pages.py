@@ -134,7 +134,7 @@ def test_a_search_page_finds_suggests_and_refuses(client: Client) -> None:
         refused = client.get("/search", {"query": "lantern", **wrong})
         assert refused.status_code == 422
         assert f"The filter “{next(iter(wrong))}” cannot be" in refused.content.decode()
-    assert "noindex" in client.get("/search?query=lantern").content.decode()
+    assert '<link rel="canonical" href="http://localhost:8000/search">' in client.get("/search?query=lantern").content.decode()
 
 
 def test_the_index_of_topics_counts_each_list_and_names_its_newest_story(client: Client) -> None:
@@ -145,7 +145,7 @@ def test_the_index_of_topics_counts_each_list_and_names_its_newest_story(client:
     text = " ".join(found.text.split())
     assert f"OpenAI 2 stories {titles[1]} TechCrunch" in text
     assert f"Launches 2 stories {titles[1]} TechCrunch" in text
-    assert "Funding 0 stories No story yet." in text
+    assert "Funding 0 stories No stories yet." in text
     lists = [f"category-{category}" for category in Category] + [f"topic-{topic}" for topic in Topic]
     assert {f"/{one.replace('-', '/')}" for one in lists} < set(found.links)
     assert {f"/feeds/{one}.{form}" for one in lists for form in ("rss", "atom", "json")} < set(found.links)
@@ -178,6 +178,7 @@ def test_corrections_are_public_with_their_reasons_page_by_page_and_without_what
     (more,) = [link for link in first.links if link.startswith("?before=")]
     text = " ".join(first.text.split())
     assert text.index("Withdrawn. Retracted by its publisher.") < text.index("Corrected. Reason 29.")
+    assert "Author: Ada 28 → Ada 29" in text
     assert "Reason 0." in page(client, f"/corrections{more}").text
 
 
@@ -187,7 +188,7 @@ def test_usage_tells_calls_and_errors_of_the_last_month(client: Client) -> None:
     counts = {("search_wire", today, "success"): 7, ("search_wire", today, "error"): 2, ("get_story", old, "success"): 99}
     usage.add({UsageKey("wire", "tools/call", name, minute, outcome): number for (name, minute, outcome), number in counts.items()})
     html = client.get("/usage").content.decode()
-    assert "9 calls, 2 of them failed." in html
+    assert "9 calls; 2 failed." in html
     assert "<code>search_wire</code></th><td>tools/call</td><td>9</td><td>2</td>" in html
     assert "get_story" not in html
 
@@ -232,7 +233,7 @@ def test_pages_of_an_empty_wire_are_pages_and_say_so(client: Client) -> None:
     ):
         assert page(client, address).text
     for address in ("/", "/week", "/provenance"):
-        assert "Nothing is published yet" in page(client, address).text
+        assert "Nothing has been published yet" in page(client, address).text
 
 
 FIXED = (
@@ -288,6 +289,8 @@ def test_no_page_runs_or_loads_anything_from_elsewhere(client: Client, event: li
         found = Page(answer.content.decode())
         assert "style" not in found.tags
         assert not [name for name, _ in found.attributes if name == "style" or name.startswith("on")]
+        loaded = [value for name, value in found.attributes if name in {"src", "srcset", "poster", "data"}]
+        assert [value for value in loaded if not re.match("/[^/]", value)] == []
 
 
 @pytest.mark.slow

@@ -44,7 +44,8 @@ class Page(HTMLParser):
         self.close()
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        harmless = {("type", "application/ld+json"), ("src", "/static/wire/site.js")}  # data that no browser runs, and our own
+        own = {("src", f"/static/wire/{name}.js") for name in ("site", "times")}
+        harmless = {("type", "application/ld+json"), *own}  # data that no browser runs, and our own
         self.tags.append("own" if tag == "script" and harmless & set(attrs) else tag)
         self.attributes += [(name, value or "") for name, value in attrs]
 

@@ -113,7 +113,7 @@ def test_who_left_the_roster_keeps_its_page_and_says_so(client: Client) -> None:
     text = words(client, "/source/engadget")
     assert "Engadget left the roster on 16 January 2026." in text
     assert "until 16 January 2026" in text
-    assert "Not fetched any more." in text
+    assert "No longer fetched." in text
     assert f"/story/{story_of(made).chatbotnews_id}" in page(client, "/source/engadget").links
     assert "/source/engadget" in page(client, f"/story/{story_of(made).chatbotnews_id}").links
     assert "/source/engadget" in client.get("/sitemap-pages.xml").content.decode()
@@ -127,7 +127,7 @@ def test_the_sources_page_says_what_each_tier_is_and_who_replaced_whom_and_why(c
     assert "No publication has been replaced since the roster was founded" in text
     replace_publication("engadget", "the-quill", "The Quill")
     text = words(client, "/sources")
-    assert "Engadget left, The Quill came. 16 January 2026 · roster revision 2 Why: Engadget closed." in text
+    assert "Engadget left, The Quill joined. 16 January 2026 · roster revision 2 Why: Engadget closed." in text
     assert {"/source/engadget", "/source/the-quill"} <= set(page(client, "/sources").links)
 
 

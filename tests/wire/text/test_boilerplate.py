@@ -6,6 +6,7 @@ from wire.text.filters import is_boilerplate
 from wire.text.plain_text import summary
 
 BOILERPLATE = """
+Disclosure: Quince Media is an investor in Medlar Press, this magazine’s parent company.
 This is today’s edition of The Download, our weekday newsletter that provides a daily dose of what’s going on in the world of technology.
 This is an excerpt of Sources by Alex Heath, a newsletter about AI and the tech industry, syndicated just for The Verge subscribers once a week.
 This story originally appeared in The Algorithm, our weekly newsletter on AI.
@@ -44,6 +45,7 @@ Illustration: Sarah Grillo/Axios
 Illustration by Cath Virginia / The Verge | Photos from Getty Images
 """  # noqa: E501  (as recorded)
 NEWS = """
+The disclosure says that Quince Media sold its shares.
 This story is a partnership between MIT Technology Review, Lighthouse Reports, and Trouw, and was supported by the Pulitzer Center.
 This is what happened when I used AI to rebuild an open-source project, and it's why open source is so powerful.
 This is a bad idea.

@@ -24,6 +24,7 @@ from mcpserver.gateway import canonical_json
 from mcpserver.gateway.models import Agent, Bucket, CallCount, Entry, Heartbeat, Override, RequestLog, UpstreamState
 from sources.models import Feed, FeedHealth, FetchHost, IngestLease, RawFetch
 from tests import claims, publishers
+from tests.examples import FULL
 from tests.factories import NOW, entry, publish, story_of, take
 from tests.wire.archives import rich_wire, verifywire
 from tests.wire.corpora.timeline import corpora
@@ -53,18 +54,30 @@ def name_of(model: type[models.Model], column: str = "") -> str:
     return f"{'' if app in {'wire', 'sources'} else app + '.'}{model.__name__}.{column}"
 
 
-def in_docs(heading: str) -> set[str]:
-    """The columns that the table under a heading lists, `Table.*` being all of one."""
+def list_documented_columns() -> set[str]:
+    """Return the columns that docs/provenance.md says nothing protects."""
     text = (Path(settings.BASE_DIR) / "docs" / "provenance.md").read_text()
-    section = text.split(f"### {heading}\n", 1)[1].split("\n#", 1)[0]
-    cells = re.findall(r"^\| (`.*?) \|", section, re.M)
-    named = {name for row in cells for name in re.findall(r"`((?:[a-z]+\.)?[A-Z]\w+\.[\w*]+)`", row)}
+    section = text.split("## Columns that nothing protects\n", 1)[1].split("\n#", 1)[0]
+    return read_columns("".join(re.findall(r"^\| (`.*?) \|", section, re.M)))
+
+
+def read_columns(text: str) -> set[str]:
+    """Return the columns that a text names; `Table.*` is all of one and `Table.{this, that}` two."""
+    tables = re.findall(r"\b((?:[a-z]+\.)?[A-Z]\w+)\.(\w+|\*|\{[\w, ]+\})", text)
+    named = {f"{table}.{column}" for table, columns in tables for column in re.findall(r"\w+|\*", columns)}
     every = {name_of(model, "*"): [name_of(model, f.name) for f in model._meta.concrete_fields] for model in TABLES}
     return {column for name in named for column in every.get(name, [name])}
 
 
-SHOWN = in_docs("Columns that nothing protects")
-NOT_SHOWN = in_docs("Columns that no reader is shown")
+SHOWN = list_documented_columns()
+# They decide what ingest and the desk do next. No answer depends on them.
+NOT_SHOWN = read_columns("""
+    Story.{guid, guid_feed, feed, pending, editor_category, editor_topics, event_pinned} StoryAlias.*
+    Event.storyline_pinned StoryPair.{id, decided_at, decided_by} LexiconTerm.* Entity.{reason, is_shipped} EditorTake.*
+    FetchHost.* RawFetch.* IngestLease.{holder, expires_at} Load.*
+    HubState.{holder, expires_at, url, epoch, number, failures, next_try_at, error}
+    WireState.{version, lexicon_sha256, entities_sha256} RosterRevision.id StoryTopic.id StoryEntity.id
+""")
 AS_PUBLISHED: dict[str, bytes] = {}
 """What readers get of the wire of these tests."""
 NAMES = [name_of(model, field.name) for model, field in COLUMNS]
@@ -247,12 +260,24 @@ def rows(model: type[models.Model]) -> list[Any]:
     return sorted(some)
 
 
-def changes_of(model: type[models.Model], field: "models.Field[Any, Any]") -> Iterator[tuple[Any, Any]]:
+def changes_of(model: type[models.Model], field: "models.Field[Any, Any]") -> list[tuple[Any, Any]]:
     """Keys of rows, and what may stand in the column instead: two or three values of each."""
+    found = []
     for pk in rows(model):
         value = model._default_manager.values_list(field.attname, flat=True).get(pk=pk)
-        for other in islice((one for one in others(field, value) if one != value), 3):
-            yield pk, other
+        found += [(pk, other) for other in islice((one for one in others(field, value) if one != value), 3)]
+    return found
+
+
+def choose_changes(model: type[models.Model], field: "models.Field[Any, Any]") -> list[tuple[Any, Any]]:
+    """All changes, or two of them, which are other ones in the next column; all of a column that the lists name, since one of them
+    has to pass unnoticed.
+    """
+    found = changes_of(model, field)
+    if FULL or len(found) < 3 or name_of(model, field.name) in SHOWN | NOT_SHOWN:
+        return found
+    start = NAMES.index(name_of(model, field.name)) % len(found)
+    return (found * 2)[start :: max(1, len(found) // 2)][:2]
 
 
 def is_named() -> bool:
@@ -345,7 +370,7 @@ def test_a_value_that_was_changed_is_named_or_shown_to_nobody_or_known_to_be_unp
 ) -> None:
     """A table that says too much is as wrong as one that says too little: some change of what it lists must pass unnoticed."""
     is_listed = name_of(model, field.name) in SHOWN | NOT_SHOWN
-    for pk, other in changes_of(model, field):
+    for pk, other in choose_changes(model, field):
         with changed(model, field, pk, other) as accepted:
             if not accepted or is_named():
                 continue
@@ -359,6 +384,6 @@ def test_a_value_that_was_changed_is_named_or_shown_to_nobody_or_known_to_be_unp
 def test_what_no_reader_is_shown_changes_no_answer() -> None:
     hidden = [(m, f) for m, f in COLUMNS if name_of(m, f.name) in NOT_SHOWN and not f.primary_key]
     with ExitStack() as stack:
-        accepted = [stack.enter_context(changed(model, field, *next(changes_of(model, field)))) for model, field in hidden]
+        accepted = [stack.enter_context(changed(model, field, *changes_of(model, field)[0])) for model, field in hidden]
         assert sum(accepted) > len(hidden) / 2
         assert answers() == AS_PUBLISHED

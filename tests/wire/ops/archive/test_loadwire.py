@@ -226,7 +226,7 @@ def test_a_load_that_stopped_goes_on_and_reports_as_if_it_never_had(tmp_path: Pa
     assert Load.objects.get().line == 500
     out = io.StringIO()
     call_command("loadwire", file, rejects=tmp_path / "rejects", stdout=out, stderr=io.StringIO())
-    assert "a.ndjson: went on behind line 500;" in out.getvalue()
+    assert "a.ndjson: continued after line 500;" in out.getvalue()
     assert counts(out.getvalue()) == whole | {"snapshots published": 1}
     assert min(json.loads(row)["line"] for row in (tmp_path / "rejects").read_text().splitlines()) > 500
     assert not Load.objects.exists()

@@ -297,7 +297,7 @@ def test_files_of_a_directory_that_are_left_out_are_named(tmp_path: Path) -> Non
     ndjson(tmp_path / "items.ndjson", GOOD[:2])
     told = io.StringIO()
     call_command("loadwire", str(tmp_path), stdout=io.StringIO(), stderr=told)
-    assert "Left out, by their names no archives: 1 files (items.txt)." in told.getvalue()
+    assert "Left out 1 files whose names are not archives' (items.txt)." in told.getvalue()
     assert Story.objects.count() == 2
 
 

@@ -148,7 +148,7 @@ def test_a_killed_backup_leaves_nothing_that_looks_whole(made: tuple[Path, Path]
     [left] = target.parent.iterdir()
     assert (left.name.startswith(".night."), left.suffix) == (True, ".part")
     refused = manage(tmp_path / "elsewhere", "restore", left)
-    assert (refused.returncode, "is no backup: it has no manifest.json" in refused.stderr) == (1, True)
+    assert (refused.returncode, "is not a backup: it has no manifest.json" in refused.stderr) == (1, True)
     assert manage(wire, "backup", target).returncode == 0
     assert check_backup(target)["sequence"] == 2
 
@@ -200,7 +200,7 @@ def test_a_backup_of_a_newer_program_changes_nothing(backup: Path, tmp_path: Pat
         database.execute("INSERT INTO django_migrations (app, name, applied) VALUES ('wire', '0999_future', '2026-01-01')")
     rewrite(backup)
     ran = manage(tmp_path / "new", "restore", backup)
-    assert (ran.returncode, "by a newer program, which applied wire.0999_future" in ran.stderr) == (1, True)
+    assert (ran.returncode, "by a newer release, which applied wire.0999_future" in ran.stderr) == (1, True)
     assert not (tmp_path / "new" / "wire.sqlite3").exists()
 
 
@@ -212,7 +212,7 @@ def test_a_wire_that_was_broken_when_it_was_backed_up_comes_back_and_is_called_s
     rewrite(backup)
     ran = manage(tmp_path / "new", "restore", backup)
     assert ran.returncode == 1
-    assert "is restored and does NOT verify: story cbn-" in ran.stderr
+    assert "is restored but does NOT verify: story cbn-" in ran.stderr
 
 
 def test_what_is_there_is_never_replaced(backup: Path, made: tuple[Path, Path], tmp_path: Path) -> None:
@@ -283,12 +283,12 @@ def test_wrong_places_are_named_and_a_second_backup_leaves_the_first(backup: Pat
     before = tree(backup)
     for target, said in {
         "nowhere/night": "There is no directory",
-        **dict.fromkeys(("file", "link", "backup"), "is there already"),
+        **dict.fromkeys(("file", "link", "backup"), "already exists"),
     }.items():
         with pytest.raises(InvalidArgument, match=said):
             create_backup(tmp_path / target)
     assert tree(backup) == before
     for source in (tmp_path / "nowhere", tmp_path / "file", tmp_path):
-        with pytest.raises(InvalidArgument, match=f"{source} is no backup"):
+        with pytest.raises(InvalidArgument, match=f"{source} is not a backup"):
             restore(source)
     assert not (tmp_path / "nowhere").exists()

@@ -5,6 +5,7 @@ import io
 import json
 import os
 import re
+import socket
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -92,7 +93,7 @@ def test_each_check_is_a_line_or_json_and_a_failure_ends_with_exit_code_1() -> N
 SETTINGS: dict[str, tuple[dict[str, Any], Level, str]] = {
     "tracebacks on a public site": ({"DEBUG": True, "WIRE_SITE_URL": "https://wire.example"}, Level.FAIL, "DEBUG=1"),
     "tracebacks for the network": ({"DEBUG": True, "HOST": "0.0.0.0"}, Level.FAIL, "DEBUG=1"),  # noqa: S104
-    "passwords in clear": ({"HOST": "0.0.0.0"}, Level.WARN, "passwords travel in clear"),  # noqa: S104
+    "passwords in clear": ({"HOST": "0.0.0.0"}, Level.WARN, "passwords travel unencrypted"),  # noqa: S104
     "a default secret": ({"SECRET_KEY": "django-insecure-" + "quince marmalade" * 4}, Level.FAIL, "SECRET_KEY"),
     "a short secret": ({"SECRET_KEY": "quince"}, Level.FAIL, "SECRET_KEY"),
     "a door in clear": (
@@ -112,7 +113,24 @@ def test_settings_that_contradict_each_other_are_named(tmp_path: Path) -> None:
             found = [finding for finding in examine(NOW) if finding.name == "settings"]
         assert any(finding.level == level and said in str(finding) for finding in found), name
     with override_settings(WIRE_DATA_DIR=tmp_path / "nowhere"):
-        assert "cannot be looked at" in str(examined()["disk"])
+        assert "cannot be read" in str(examined()["disk"])
+
+
+def test_a_misspelt_setting_and_a_redis_that_is_away_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WIRE_SITE_ULR", "https://wire.example")
+    monkeypatch.setenv("WIRE_URL", "https://wire.example")  # which the examples read
+    with socket.socket() as nobody, override_settings(REDIS_URL=f"redis://127.0.0.1:{find_free_port(nobody)}/0"):
+        found = examined()
+    assert set(found) == {"settings", "Redis"}
+    assert "WIRE_SITE_ULR is not a setting and has no effect. Did you mean WIRE_SITE_URL?" in str(found["settings"])
+    assert found["Redis"].found.startswith("It does not answer: ")
+
+
+def find_free_port(bound: socket.socket) -> int:
+    """Return a port at which nobody listens while the socket is open."""
+    bound.bind(("127.0.0.1", 0))
+    port: int = bound.getsockname()[1]
+    return port
 
 
 def _drop_a_trigger() -> None:
@@ -192,7 +210,7 @@ BROKEN: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "a newer program": (
         lambda: MigrationRecorder(connection).record_applied("wire", "0999_future"),
-        "warn migrations: A newer program was here: it applied wire.0999_future",
+        "warn migrations: A newer release has used this database: it applied wire.0999_future",
     ),
     "a seat lost": (lambda: Publication.objects.filter(slug="wired").update(seat=None, retired_on=NOW), "FAIL roster: .*23"),
     "a publication renamed": (lambda: Publication.objects.filter(slug="wired").update(name="Weird"), "FAIL roster: .*fingerprint"),
@@ -201,7 +219,7 @@ BROKEN: dict[str, tuple[Callable[[], object], str]] = {
     "another key that others read": (_share_another_key, "FAIL key file: .*timeline_names has mode 0644"),
     "the key of left-out names gone": (
         _leave_a_name_out_and_lose_its_key,
-        "FAIL left-out names: There is no .*timeline_names: of the names that harbour-clock leaves out none is recognised",
+        "FAIL left-out names: There is no .*timeline_names: of the names that harbour-clock leaves out, none is recognised",
     ),
     "no key file": (lambda: signing.key_file().unlink(), "FAIL signing key: The file of [0-9a-f]{16} is gone"),
     "another key": (_put_another_key, "FAIL signing key: .*is not published"),
@@ -213,7 +231,7 @@ BROKEN: dict[str, tuple[Callable[[], object], str]] = {
     "packed bytes": (snapshot(packed=b"garbage"), "FAIL chain: .*its bytes do not have its hash, for they cannot be read"),
     "packed bytes of an older day": (_damage_an_older_day, "FAIL chain: Snapshot 2026-01-15 r1: .*cannot be read"),
     "a story's JSON": (lambda: StoryJson.objects.update(packed=b"garbage"), "FAIL stories: The stored JSON of 2 of the newest 2"),
-    "JSON of another edition": (lambda: StoryJson.objects.update(made_of="2-0 1"), "warn stories: 2 are rendered whenever"),
+    "JSON of another edition": (lambda: StoryJson.objects.update(made_of="2-0 1"), "warn stories: 2 are rendered on each request"),
     "a revision that nobody can tell": (
         lambda: StoryRevision.objects.update(category="gossip"),
         "FAIL stories: The stored JSON of 2 of the newest 2",
@@ -230,7 +248,7 @@ BROKEN: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "one feed": (
         lambda: FeedHealth.objects.filter(feed__publication__slug="wired").update(failures=3, failure="Gone."),
-        "warn feeds: Those of Wired fail again and again",
+        "warn feeds: Those of Wired keep failing",
     ),
     "a silent feed": (
         lambda: FeedHealth.objects.filter(feed__publication__slug="wired").update(usual_gap=HOUR, newest_item_at=LONG_AGO),

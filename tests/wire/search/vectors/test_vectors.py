@@ -211,7 +211,7 @@ def test_without_a_model_searches_go_by_words_and_nothing_is_made(
     assert search_wire("why do robots run away").stories[0].headline == "Quince robots swim"
     call_command("fillvectors")
     assert "There is no model" in capsys.readouterr().out
-    assert "by words alone" in str(next(iter(checks.check_vectors(NOW))))
+    assert "use words alone" in str(next(iter(checks.check_vectors(NOW))))
     store.embedder.cache_clear()
 
 
