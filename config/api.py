@@ -1,7 +1,7 @@
 """The REST door: one NinjaAPI, one handler for every kind of error."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -41,12 +41,9 @@ class Docs(DocsBase):
             operation["example"] = None if needs else path
             for parameter in parameters:
                 parameter["accepts"] = _accepts(parameter["schema"], schema["components"]["schemas"])
-        return render(request, "api_docs.html", {"schema": schema, "groups": sorted(groups.items(), key=_rank_group)})
-
-
-def _rank_group(group: tuple[str, Sequence[Any]]) -> int:
-    """Place the largest group, the wire's own, first."""
-    return -len(group[1])
+        return render(
+            request, "api_docs.html", {"schema": schema, "groups": sorted(groups.items(), key=lambda group: -len(group[1]))}
+        )
 
 
 def _accepts(schema: Mapping[str, Any], named: Mapping[str, Any]) -> str:
@@ -100,7 +97,6 @@ def wire_error(_request: HttpRequest, error: WireError) -> HttpResponse:
 
 @api.exception_handler(ValidationError)
 def invalid_argument(_request: HttpRequest, error: ValidationError) -> HttpResponse:
-    """Name the arguments that cannot be used."""
     problems = [f"{row['loc'][-1]}: {row['msg'].removeprefix('Value error, ')}" for row in error.errors]
     return error_answer(InvalidArgument("; ".join(problems) + ".", "The accepted values are described in /api/openapi.json."))
 
@@ -126,7 +122,6 @@ def parameters_of(path: str) -> frozenset[str]:
 
 @lru_cache(maxsize=1)
 def _addresses() -> tuple[dict[str, frozenset[str]], list[tuple[re.Pattern[str], frozenset[str]]]]:
-    """Return the parameters of each fixed address, which goes before patterns, and those of the patterns."""
     found = {
         path: frozenset(one["name"] for one in methods["get"].get("parameters", ()) if one["in"] == "query")
         for path, methods in api.get_openapi_schema()["paths"].items()

@@ -72,7 +72,6 @@ def _server_at(path: str) -> Any:
 
 
 def _name_door(path: str, server: Any) -> str:
-    """Return the surface that answers at `path`, one of `error_counts.DOORS`."""
     if server is not None:
         return "mcp"
     return "rest" if path.startswith("/api/") else "desk" if path.startswith("/admin/") else "site"

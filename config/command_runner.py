@@ -11,13 +11,6 @@ from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 
 INTERRUPTED: Final = 130  # as shells count it: 128 and the number of SIGINT
-SPEAKS_OF_TABLES: Final = {"doctor", "backup", "restore"}
-MIGRATE_FIRST: Final = {"serve", "run"}
-YIELDING: Final = 10  # of 19, as `nice` counts
-STOPPED: Final = (
-    "Stopped before the end. What was committed is kept, and what was under way is rolled back: run the command again; "
-    "it goes on from there or begins anew."
-)
 
 
 def run(arguments: Sequence[str]) -> None:
@@ -28,7 +21,7 @@ def run(arguments: Sequence[str]) -> None:
         if _needs_known_tables(arguments[1:2]):
             from config.database.migration_state import refuse_other_release
 
-            refuse_other_release(is_migrating=arguments[1] in MIGRATE_FIRST)
+            refuse_other_release(is_migrating=arguments[1] in ("serve", "run") or "--prepare" in arguments)
         execute_from_command_line(list(arguments))
     except KeyboardInterrupt:
         _stop()
@@ -48,18 +41,21 @@ def _needs_known_tables(command: Sequence[str]) -> bool:
 
     django.setup()
     app = next((str(get_commands().get(name, "django")) for name in command), "django")
-    return not app.startswith(("django", "unfold")) and command[0] not in SPEAKS_OF_TABLES
+    return not app.startswith(("django", "unfold")) and command[0] not in ("doctor", "backup", "restore")
 
 
 def _stop() -> NoReturn:
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # a second one ends the process at once, and without a word
-    sys.stderr.write(f"\n{STOPPED}\n")
+    sys.stderr.write(
+        "\nStopped before the end. Committed work is kept, and unfinished work is rolled back: run the command again; "
+        "it continues from there or starts over.\n"
+    )
     sys.exit(INTERRUPTED)
 
 
 def yield_to_readers() -> None:
     """Let other processes of the machine go first from now on, such as those that serve; for commands that compute for minutes."""
-    os.setpriority(os.PRIO_PROCESS, 0, max(os.getpriority(os.PRIO_PROCESS, 0), YIELDING))
+    os.setpriority(os.PRIO_PROCESS, 0, max(os.getpriority(os.PRIO_PROCESS, 0), 10))  # of 19, as `nice` counts
 
 
 def describe_failure(error: Exception) -> str:
@@ -74,11 +70,11 @@ def describe_failure(error: Exception) -> str:
     if not isinstance(error, OSError):
         return ""
     if error.errno == errno.EPIPE:
-        return "Nobody reads the output any more. What was committed is kept."
+        return "The output was closed. What was committed is kept."
     reason = error.strerror or " ".join(str(error).split())
     if error.filename is None:
-        return f"The system refused: {reason}. What was committed is kept. Put it right, then run this again."
+        return f"The system refused: {reason}. What was committed is kept. Fix that, then run this again."
     return (
         f"{error.filename} cannot be read or written: {reason}. What was committed is kept. "
-        "Look whether it is there, whose it is and how its disk is mounted (WIRE_DATA_DIR), then run this again."
+        "Check that it exists, who owns it and how its disk is mounted (WIRE_DATA_DIR), then run this again."
     )

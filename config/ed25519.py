@@ -30,10 +30,8 @@ def new() -> bytes:
 
 
 def key_id(private: Ed25519PrivateKey) -> str:
-    """Return the first 16 hex digits of SHA-256 of the raw public key."""
     return hashlib.sha256(private.public_key().public_bytes_raw()).hexdigest()[:16]
 
 
 def public_key(private: Ed25519PrivateKey) -> str:
-    """Return the raw 32 bytes of the public key, in base64."""
     return base64.b64encode(private.public_key().public_bytes_raw()).decode()

@@ -5,9 +5,10 @@ import ipaddress
 import os
 import re
 from collections.abc import Callable
+from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 from urllib.parse import urlsplit
 
 import dj_database_url
@@ -17,9 +18,14 @@ from config.url_secrets import mask_addresses
 
 T = TypeVar("T")
 
+PREFIXES: Final = ("WIRE_", "FACTCHECKS_")
+_PROGRAMS: Final = {"WIRE_URL"}  # of the examples, and of programs that ask a wire
+_names: set[str] = set()
+
 
 def text(name: str, default: str = "") -> str:
     """Return the variable's value, or the content of the file that `{name}_FILE` points to (as container secrets come)."""
+    _names.add(name)
     file = os.environ.get(f"{name}_FILE")
     if file and name in os.environ:
         raise ImproperlyConfigured(f"{name} and {name}_FILE are both set; keep one of them.")
@@ -29,6 +35,12 @@ def text(name: str, default: str = "") -> str:
         except (OSError, UnicodeDecodeError) as error:
             raise ImproperlyConfigured(f"{name}_FILE points to {file!r}, which cannot be read: {error}.") from error
     return os.environ.get(name, default).strip()
+
+
+def find_unknown() -> dict[str, str]:
+    """Return variables that are named like settings but are not; with each the setting that it resembles most, or ""."""
+    looks = (name for name in os.environ if name.startswith(PREFIXES) and name.removesuffix("_FILE") not in _names | _PROGRAMS)
+    return {name: next(iter(get_close_matches(name, sorted(_names), 1)), "") for name in sorted(looks)}
 
 
 def either(name: str, former: str) -> str:
@@ -62,26 +74,16 @@ def path(name: str, default: Path) -> Path:
     return _read(name, default, lambda raw: Path(raw).expanduser().resolve(), "a path")
 
 
-def user_data_dir(program: str) -> Path:
-    """Return where a user's programs keep data, as the XDG Base Directory Specification (0.8) says."""
-    return path("XDG_DATA_HOME", Path.home() / ".local" / "share") / program
-
-
-def web_address(name: str, default: str) -> str:
-    """Return an http(s) address without trailing slash, query or fragment."""
+def web_address(name: str, default: str = "") -> str:
+    """Return an http(s) address without trailing slash, query or fragment; the default, or nothing, where none is given."""
     form = r"https?://[A-Za-z0-9.\-\[\]:]+(/[^?#\s]*)?"
     return _read(name, default, partial(_match, form), "an address such as https://wire.example").rstrip("/")
-
-
-def optional_web_address(name: str) -> str:
-    """Return the same, or nothing."""
-    return web_address(name, "") if text(name) else ""
 
 
 def endpoint(name: str) -> str:
     """Return an http(s) address as it is given, with a slash at its end and a query, or nothing."""
     form = r"https?://[A-Za-z0-9.\-\[\]:]+(/[^#\s]*)?"
-    return _read(name, "", partial(_match, form), "an address such as https://hub.example/") if text(name) else ""
+    return _read(name, "", partial(_match, form), "an address such as https://hub.example/")
 
 
 def database(name: str) -> dict[str, Any] | None:
@@ -130,7 +132,6 @@ def networks(name: str) -> Networks:
 
 
 def loopback_networks(name: str) -> Networks:
-    """Comma-separated networks, all of them loopback: 127.0.0.0/8, ::1."""
     return _networks(name, lambda one: one.is_loopback, "loopback networks such as 127.0.0.0/8; nothing else may be opened")
 
 
@@ -145,7 +146,6 @@ def _networks(name: str, allowed: Callable[[Network], bool], expected: str) -> N
 
 
 def words(name: str) -> list[str]:
-    """Comma-separated values; empty ones are dropped."""
     return [word.strip() for word in text(name).split(",") if word.strip()]
 
 

@@ -79,7 +79,7 @@ class Unauthorized(WireError, code="unauthorized", status=HTTPStatus.UNAUTHORIZE
     """The question needs a key, and none that is in force was sent."""
 
     headers = MappingProxyType({"WWW-Authenticate": 'Bearer realm="wire"'})
-    hint = "Send Authorization: Bearer <key>; whoever runs the server hands keys out."
+    hint = "Send Authorization: Bearer <key>; the server's operator hands out keys."
 
 
 class PaymentRequired(WireError, code="payment_required", status=HTTPStatus.PAYMENT_REQUIRED):
@@ -101,7 +101,7 @@ class Unavailable(WireError, code="unavailable", status=HTTPStatus.SERVICE_UNAVA
     retry_after: ClassVar[int] = 5  # seconds
     headers = MappingProxyType({"Retry-After": str(retry_after)})
     message = "The wire cannot be read at the moment: its database does not answer."
-    hint = f"Ask again in {retry_after} seconds. Cached answers are still served, marked as stale."
+    hint = f"Try again in {retry_after} seconds. Cached answers are still served, marked as stale."
 
 
 class Damaged(WireError, code="damaged"):

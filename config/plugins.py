@@ -101,7 +101,6 @@ def run_after_publish(stdout: Any, stderr: Any) -> None:
 
 
 def get_story_extras(story_id: str) -> dict[str, Sequence[Any]]:
-    """Return what apps have beside a story, without what is empty."""
     extras = {name: get(story_id) for plugin in list_plugins() for name, get in plugin.get_story_extras.items()}
     return {name: extra for name, extra in extras.items() if extra}
 

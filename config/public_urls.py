@@ -6,7 +6,7 @@ from django.views.generic import RedirectView
 
 from config.api import api
 from config.plugins import list_plugins
-from wire.site import about_pages, cards, docs_pages, errors, exports, metrics, pages, search, syndication, well_known
+from wire.site import about_pages, cards, docs_pages, errors, exports, metrics, pages, pictures, search, syndication, well_known
 
 urlpatterns = [
     path("", pages.home, name="home"),
@@ -50,6 +50,7 @@ urlpatterns = [
     path("og/story/<str:story_id>.png", cards.story, name="story-card"),
     path("og/event/<str:event_id>.png", cards.event, name="event-card"),
     path("og/day/<str:day>.png", cards.day, name="day-card"),
+    path("pictures/<str:story_id>.webp", pictures.picture, name="picture"),
     path("feeds/<str:name>.<str:form>", syndication.feed, name="feed"),
     path("sitemap.xml", well_known.sitemap, name="sitemap"),
     path("sitemap-pages.xml", well_known.sitemap_pages, name="sitemap-pages"),

@@ -16,7 +16,8 @@ DEBUG = env.boolean("DEBUG", False)
 PORT = env.integer("PORT", 8000, 1, 65535)
 HOST = env.text("HOST", "127.0.0.1")
 IS_CHECKOUT = (BASE_DIR / "pyproject.toml").exists()  # an installed package has none, and no data beside its code
-DEFAULT_DATA_DIR = (BASE_DIR / "var" if IS_CHECKOUT else env.user_data_dir("chatbotnews-wire")) / "wire"
+USER_DATA_DIR = env.path("XDG_DATA_HOME", Path.home() / ".local" / "share")  # XDG Base Directory Specification, 0.8
+DEFAULT_DATA_DIR = (BASE_DIR / "var" if IS_CHECKOUT else USER_DATA_DIR / "chatbotnews-wire") / "wire"
 WIRE_DATA_DIR = env.path("WIRE_DATA_DIR", DEFAULT_DATA_DIR)
 WIRE_SITE_URL = env.web_address("WIRE_SITE_URL", f"http://localhost:{PORT}")
 WIRE_MCP_URL = env.web_address("WIRE_MCP_URL", f"{WIRE_SITE_URL}/mcp")
@@ -27,7 +28,7 @@ WIRE_VECTORS = env.boolean("WIRE_VECTORS", True)
 # Names of checkbot-rag's are taken too, so that an installation of it can move here with its environment.
 FACTCHECKS_STATUSES = tuple(env.words("FACTCHECKS_STATUSES")) or ("published",)
 FACTCHECKS_EMBEDDING = env.one_of("FACTCHECKS_EMBEDDING", "package", "off", "hashed")
-FACTCHECKS_EMBEDDING_URL = env.optional_web_address(env.either("FACTCHECKS_EMBEDDING_URL", "CHECKBOT_RAG_EMBEDDING_BASE_URL"))
+FACTCHECKS_EMBEDDING_URL = env.web_address(env.either("FACTCHECKS_EMBEDDING_URL", "CHECKBOT_RAG_EMBEDDING_BASE_URL"))
 FACTCHECKS_EMBEDDING_MODEL = env.text(
     env.either("FACTCHECKS_EMBEDDING_MODEL", "CHECKBOT_RAG_EMBEDDING_MODEL"), "qwen3-embedding-8b"
 )
@@ -41,7 +42,7 @@ FACTCHECKS_KEYS = env.one_of("FACTCHECKS_KEYS", "auto", "required", "mcp", "off"
 FACTCHECKS_MCP_KEY = env.text(env.either("FACTCHECKS_MCP_KEY", "CHECKBOT_RAG_MCP_API_KEY"))
 FACTCHECKS_API_KEY = env.text(env.either("FACTCHECKS_API_KEY", "CHECKBOT_RAG_API_KEY"))
 WIRE_TIMELINE_CORPUS = env.text("WIRE_TIMELINE_CORPUS", "wire")
-WIRE_X402_FACILITATOR = env.optional_web_address("WIRE_X402_FACILITATOR")
+WIRE_X402_FACILITATOR = env.web_address("WIRE_X402_FACILITATOR")
 WIRE_SECURITY_CONTACT = env.text("WIRE_SECURITY_CONTACT", "")
 WIRE_WEBSUB_HUB = env.endpoint("WIRE_WEBSUB_HUB")
 WIRE_FETCH_ALLOW = env.loopback_networks("WIRE_FETCH_ALLOW")

@@ -5,13 +5,12 @@ import secrets
 from collections.abc import Mapping
 from typing import Final
 
-_BYTES: Final = 32
 LONGEST: Final = 200  # characters; a key of ours has 43 and its prefix
 
 
 def new_token(prefix: str) -> str:
     """Return a key of 256 random bits. `prefix` says in a log or a file what was found there."""
-    return f"{prefix}_{secrets.token_urlsafe(_BYTES)}"
+    return f"{prefix}_{secrets.token_urlsafe(32)}"
 
 
 def token_hash(token: str) -> str:

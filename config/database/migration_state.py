@@ -49,7 +49,7 @@ def refuse_other_release(*, is_migrating: bool) -> None:
         return
     if newer:
         raise InvalidArgument(
-            f"A newer release was here: it applied {newer[0]}. Nothing was read or changed.",
+            f"A newer release has used this database: it applied {newer[0]}. Nothing was read or changed.",
             "Run that release, or restore a backup that was made before it.",
         )
     if missing:

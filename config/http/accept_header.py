@@ -21,7 +21,6 @@ def prefers_html(accepted: bytes) -> bool:
 
 
 def read_weights(accepted: bytes) -> dict[bytes, float]:
-    """Return what a header accepts, each with its weight; 0 for a weight that is not one."""
     weights = {}
     for part in accepted.lower().split(b","):
         name, *parameters = (word.strip() for word in part.split(b";"))

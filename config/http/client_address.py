@@ -46,7 +46,10 @@ def _behind(address: _Address, chain: str) -> _Address:
     """Return the first address, from the nearest proxy outwards, that is not trusted. What cannot be read ends the walk."""
     links = chain.split(",") if chain else []
     while links and any(address in network for network in settings.WIRE_TRUSTED_PROXIES):
-        named = _read(_without_port(links.pop().strip()))
+        host = links.pop().strip()
+        if host.startswith("["):  # [2001:db8::1]:443
+            host = host[1:].partition("]")[0]
+        named = _read(host.partition(":")[0] if host.count(":") == 1 else host)
         if named is None:
             break
         address = named
@@ -54,16 +57,8 @@ def _behind(address: _Address, chain: str) -> _Address:
 
 
 def _read(host: str) -> _Address | None:
-    """Return the address that a text names; IPv4 in IPv6 is IPv4."""
     try:
         address = ipaddress.ip_address(host)
     except ValueError:
         return None
     return (address.ipv4_mapped if address.version == 6 else None) or address
-
-
-def _without_port(host: str) -> str:
-    """Return the address of `192.0.2.1:443`, `[2001:db8::1]:443` and `[2001:db8::1]`."""
-    if host.startswith("["):
-        return host[1:].partition("]")[0]
-    return host.partition(":")[0] if host.count(":") == 1 else host

@@ -20,8 +20,6 @@ def count_open(kind: str, client: str) -> int:
 
 
 class Places:
-    """The places of one process that are taken, for one kind of stream."""
-
     def __init__(self, kind: str) -> None:
         self._kind = kind
         self._clients, self._networks = Counter[str](), Counter[str]()
@@ -35,11 +33,11 @@ class Places:
         client = client_key(scope)
         network = network_of(client)
         if self._clients[client] >= PER_CLIENT:
-            yield _refusal(429, f"You hold {PER_CLIENT} streams, as many as one client may.", "Close one of them first")
+            yield _refusal(429, f"You have {PER_CLIENT} streams open, as many as one client may have.", "Close one of them first")
         elif self._networks[network] >= max(PER_CLIENT, most // NETWORK_PART):
-            yield _refusal(429, "Clients of your network hold all streams that one network may.", "Share one of them")
+            yield _refusal(429, "Your network has as many streams open as one network may have.", "Share one of them")
         elif len(self) >= most:
-            yield _refusal(503, f"{most} streams are open, as many as this server holds.", "Try again in a minute")
+            yield _refusal(503, f"{most} streams are open, as many as this server allows.", "Try again in a minute")
         else:
             counted: tuple[tuple[Counter[Any], Any], ...] = (
                 *((self._clients, client), (self._networks, network)),

@@ -44,7 +44,6 @@ class AnswerCache:
 
     @property
     def age(self) -> int:
-        """Seconds since the version was last read."""
         return int(time.monotonic() - self._version_seen_at)
 
     @property
@@ -115,7 +114,6 @@ class AnswerCache:
         return answer
 
     def _drop_old(self) -> None:
-        """Drop answers of another generation."""
         if time.time() < self._until:
             return
         self._until = DAY * (time.time() // DAY + 1)  # first: whatever changes from here on sets it back again

@@ -3,6 +3,7 @@
 One mechanism for the site, REST and every MCP server. Pure ASGI, so that a refusal costs neither Django nor the MCP SDK.
 """
 
+import asyncio
 import contextlib
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping, MutableMapping, Sequence
@@ -26,7 +27,7 @@ App = Callable[[Scope, Receive, Send], Coroutine[Any, Any, None]]
 Headers = Sequence[tuple[bytes, bytes]]
 OwnLimit = Callable[[str], Awaitable[tuple[str, int] | None]]
 
-WIRE: Final = "wire"  # what REST, searches, cards, publishers' pages and the wire's own server count under
+WIRE: Final = "wire"  # what REST, searches, cards, pictures, publishers' pages and the wire's own server count under
 LIMITS: Final = "/api/limits.json"  # not counted itself, and made without Django, since nothing limits it
 caller: Final = ContextVar("caller", default="")  # the `client_key` of the request that is being answered
 MAX_BODY: Final = 65_536  # bytes; no public request needs more
@@ -72,7 +73,19 @@ class Edge:
             else:
                 refusal = body
         if refusal is None:
-            await self._app(scope, receive, send)
+            has_begun = False
+
+            async def note_and_send(message: Message) -> None:
+                nonlocal has_begun
+                has_begun = True
+                await send(message)
+
+            try:
+                await self._app(scope, receive, note_and_send)
+            except asyncio.CancelledError:  # by uvicorn, of what outlasts its graceful shutdown; left to it, that is a 500
+                if has_begun:
+                    raise
+                await _STOPPING.send(send, jsonrpc=server is not None)
         else:
             await refusal.send(send, jsonrpc=server is not None)
 
@@ -83,19 +96,15 @@ class Edge:
         return f"{path}/" if f"{path}/" in self._servers and not self._server_at(path) else path
 
     def _server_at(self, path: str) -> str | None:
-        """Return the name under which requests to this path count."""
         return self._servers.get(path) or self._servers.get(family_of(path))
 
 
 def family_of(path: str) -> str:
-    """Return the path of the family that a server at `path` would belong to."""
     return path[: path.rfind("/") + 1]
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """An answer that ends a request at the edge."""
-
     status: int
     code: str
     message: str
@@ -127,10 +136,13 @@ class Refusal:
 
 _CLOSE: Final = ((b"connection", b"close"),)  # a proxy may have read the request otherwise, and take what follows for its rest
 _WRONG_HOST: Final = Refusal(421, "wrong_host", "This server does not serve that Host.", "Use its public address.")
-_TWICE: Final = Refusal(400, "header_twice", "Host, Origin or a length of the body comes twice.", "Send each of them once.", _CLOSE)
+_STOPPING: Final = Refusal(
+    503, "stopping", "This server is stopping.", "Try again in 5 seconds.", ((b"retry-after", b"5"), *_CLOSE)
+)
+_TWICE: Final = Refusal(400, "header_twice", "Host, Origin or a body length is sent twice.", "Send each of them once.", _CLOSE)
 _LENGTH_HINT: Final = "Send a plain Content-Length, or chunked alone."
-_AMBIGUOUS: Final = Refusal(400, "ambiguous_length", "The length of the body can be read in two ways.", _LENGTH_HINT, _CLOSE)
-_ORIGIN_HINT: Final = "Clients other than browsers should send none."
+_AMBIGUOUS: Final = Refusal(400, "ambiguous_length", "The length of the body is ambiguous.", _LENGTH_HINT, _CLOSE)
+_ORIGIN_HINT: Final = "Clients other than browsers should not send an Origin."
 _WRONG_ORIGIN: Final = Refusal(403, "origin_refused", "This Origin may not use the MCP server.", _ORIGIN_HINT)
 
 
@@ -190,7 +202,8 @@ def _counted_as(scope: Scope, server: str | None) -> str:
     path = scope["path"]
     if path == LIMITS and scope["method"] in ("GET", "HEAD"):
         return ""
-    return WIRE if path.startswith(("/api/", "/articles/", "/export/", "/feeds/search.", "/og/")) or path == "/search" else ""
+    counted = ("/api/", "/articles/", "/export/", "/feeds/search.", "/og/", "/pictures/")
+    return WIRE if path.startswith(counted) or path == "/search" else ""
 
 
 _shared: Any = None  # the SharedLimiter, loaded where there is one: a wire without Redis need not carry that library

@@ -49,7 +49,7 @@ class StoredResponse:
 
     def variant(self, coding: bytes) -> "Variant":
         if coding not in self.variants:
-            self.variants[coding] = _variant(self, coding)
+            self.variants[coding] = _build_variant(self, coding)
         return self.variants[coding]
 
 
@@ -61,7 +61,7 @@ class Variant:
     unchanged: Headers  # the headers of a 304
 
 
-def _variant(answer: StoredResponse, coding: bytes) -> Variant:
+def _build_variant(answer: StoredResponse, coding: bytes) -> Variant:
     headers, body, tag = answer.headers, answer.body, dict(answer.headers)[b"etag"]
     if coding:
         body = COMPRESSORS[coding](body)
@@ -166,7 +166,6 @@ def coding_for(accepted: bytes) -> bytes:
 
 
 async def _ask(app: App, scope: Scope) -> StoredResponse:
-    """Django's answer to a GET of this address by nobody in particular."""
     start: Message = {}
     chunks = []
 
@@ -195,17 +194,9 @@ def _render(answer: StoredResponse, scope: Scope, stale_for: int | None) -> tupl
         request = dict(scope["headers"])
         variant = answer.variant(coding_for(request.get(b"accept-encoding", b"")) if len(body) >= WORTH_COMPRESSING else b"")
         headers, body = variant.headers, variant.body
-        if b"if-none-match" in request and _matches(request[b"if-none-match"], variant.tag):
+        tags = {one.strip().removeprefix(b"W/") for one in request.get(b"if-none-match", b"").split(b",")}
+        if variant.tag in tags or b"*" in tags:  # compared weakly (RFC 9110, 13.1.2)
             status, headers, body = 304, variant.unchanged, b""
     if stale_for is not None:
         headers = [*headers, STALE, (b"age", b"%d" % stale_for)]
     return status, headers, b"" if scope["method"] == "HEAD" else body
-
-
-def _matches(condition: bytes, tag: bytes) -> bool:
-    """If-None-Match compares weakly (RFC 9110, 13.1.2)."""
-    return (
-        condition == tag
-        or condition.strip() == b"*"
-        or any(one.strip().removeprefix(b"W/") == tag for one in condition.split(b","))
-    )

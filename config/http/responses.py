@@ -62,5 +62,4 @@ def error_answer(error: WireError) -> HttpResponse:
 
 
 def in_header(value: Mapping[str, Any]) -> str:
-    """JSON in base64, as x402 sends it in headers."""
     return base64.b64encode(orjson.dumps(value)).decode()

@@ -95,7 +95,7 @@ class WireProtocol(HttpToolsProtocol):
         self._in_head, self._head_size = False, 0
         if self._may_be_too_large and len(self.url) + sum(len(name) + len(value) + 4 for name, value in self.headers) > MAX_HEAD:
             self._too_large = True
-            raise ValueError("The head is too large.")  # the parser stops, and uvicorn turns to send_400_response
+            raise ValueError("The headers are too large.")  # the parser stops, and uvicorn turns to send_400_response
         if not self.url.startswith(b"/"):
             self._check_target()
         super().on_headers_complete()
@@ -108,7 +108,7 @@ class WireProtocol(HttpToolsProtocol):
         hosts = [value.lower() for name, value in self.headers if name == b"host"]
         scheme, separator, rest = self.url.partition(b"://")
         if not separator or scheme.lower() not in (b"http", b"https") or hosts != [rest.partition(b"/")[0].lower()]:
-            raise ValueError("The target is no path, or names another host.")
+            raise ValueError("The target is not a path, or names another host.")
 
     def on_body(self, body: bytes) -> None:
         self._saw_body = True

@@ -1,4 +1,1 @@
-"""The request limit: a sliding log for each client, in this process's memory or in a Redis that processes share.
-
-Imports nothing of the project.
-"""
+"""The request limit: a sliding log for each client, in this process's memory or in a Redis that processes share."""

@@ -21,7 +21,6 @@ logger = logging.getLogger(__name__)
 
 PATIENCE: Final = 0.25  # seconds in which Redis must answer
 RETRIES: Final = 1  # a timeout may be this process's own stall, after which Redis answers at once
-COMPLAIN_EVERY: Final = 60.0  # seconds between two log lines about a Redis that does not answer
 
 _COUNT: Final = Path(__file__).with_name("sliding_log.lua").read_text(encoding="utf-8")
 
@@ -54,7 +53,6 @@ class SharedLimiter:
         return await answer
 
     def wait_blocking(self, client: str) -> int:
-        """`wait` for callers that may block."""
         try:
             return self._decide(self.local, client, self._blocking.eval(*self._question(self.local, client)))
         except redis.RedisError as error:
@@ -124,5 +122,5 @@ class SharedLimiter:
 
     def _complain(self, error: Exception) -> None:
         if time.monotonic() >= self._complain_at:
-            self._complain_at = time.monotonic() + COMPLAIN_EVERY
+            self._complain_at = time.monotonic() + 60.0  # seconds between two log lines about a Redis that does not answer
             logger.warning("Redis does not answer; requests are counted by each process alone: %r", error)
