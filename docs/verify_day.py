@@ -16,6 +16,7 @@ import sys
 import urllib.request
 from pathlib import Path
 from typing import Any
+from urllib.error import HTTPError
 
 import rfc8785
 from cryptography.exceptions import InvalidSignature
@@ -128,6 +129,10 @@ def main(arguments: list[str]) -> int:
         sys.stdout.write(f"OK: {check(day, provenance, keys)}\n")
     except Difference as difference:
         sys.stdout.write(f"DIFFERS: {difference}\n")
+        return 1
+    except HTTPError as error:
+        why = "; the wire has no such day" if error.code == 404 else ""
+        sys.stdout.write(f"CANNOT BE READ: {error.url} answered {error.code}{why}\n")
         return 1
     except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
         sys.stdout.write(f"CANNOT BE READ: {error!r}\n")
