@@ -5,7 +5,6 @@ import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -70,10 +69,3 @@ def open_page(browser: Browser, wire: Wire) -> Iterator[Open]:
             return watched
 
         yield opened
-
-
-@pytest.fixture(scope="session")
-def screenshots() -> Path:
-    folder = Path(__file__).parents[2] / "artifacts" / "screenshots"
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder

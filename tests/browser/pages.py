@@ -68,7 +68,6 @@ PAGES: Final = {
     "refused timeline": "/timeline/harbour-clock/?date_start=soon",
     "unknown timeline": "/timeline/nobody/",
 }
-OURS: Final = list(PAGES)
 STATUS: Final = {"unknown timeline": 404, "refused timeline": 422, "missing": 404, "unknown publisher": 404, "refused search": 422}
 
 

@@ -3,7 +3,6 @@
 import datetime as dt
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,6 +11,7 @@ from playwright.sync_api import Page, expect
 from tests.browser.conftest import Open
 from tests.browser.pages import THEMES
 from tests.browser.server import Wire, serving_sample, superuser
+from tests.screenshots import save_screenshot
 
 pytestmark = pytest.mark.browser
 
@@ -53,16 +53,16 @@ def desk(edited: Wire, open_page: Open) -> Iterator[Page]:
         "desk-corpus": "timeline/corpus/1/change/",
     }.items(),
 )
-def test_the_desk_fits_the_window(desk: Page, edited: Wire, screenshots: Path, name: str, path: str, width: int) -> None:
+def test_the_desk_fits_the_window(desk: Page, edited: Wire, name: str, path: str, width: int) -> None:
     desk.set_viewport_size({"width": width, "height": 900})
     for theme in THEMES:
         desk.emulate_media(color_scheme=theme)
         desk.goto(f"{edited.site}/admin/{path}")
         assert desk.evaluate("document.documentElement.scrollWidth") <= width
-        desk.screenshot(path=screenshots / f"{name}-{width}-{theme}.png")
+        save_screenshot(desk, f"{name}-{width}-{theme}")
 
 
-def test_a_publication_is_replaced_in_two_steps(desk: Page, edited: Wire, screenshots: Path) -> None:
+def test_a_publication_is_replaced_in_two_steps(desk: Page, edited: Wire) -> None:
     before = edited.json("/api/sources.json")
     desk.goto(f"{edited.site}/admin/sources/publication/replace/")
     desk.locator("[name=retire]").select_option(label="Fortune")
@@ -82,7 +82,7 @@ def test_a_publication_is_replaced_in_two_steps(desk: Page, edited: Wire, screen
     desk.get_by_role("button", name="Show what would change").click()
 
     expect(desk.get_by_role("heading", name="Step 2 of 2")).to_be_visible()
-    desk.screenshot(path=screenshots / "desk-replacement-confirmed-1440-light.png", full_page=True)
+    save_screenshot(desk, "desk-replacement-confirmed-1440-light", full_page=True)
     assert edited.json("/api/sources.json") == before
     desk.get_by_role("button", name="Replace the publication").click()
     expect(desk.get_by_text("Fortune left and The Gazette of Examples joined.")).to_be_visible()

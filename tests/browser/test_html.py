@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 import pytest
 
 from tests.browser.html import Html, page_of, parsed
-from tests.browser.pages import OURS, STATUS
+from tests.browser.pages import PAGES, STATUS
 from tests.browser.server import Answer, Wire
 
 pytestmark = pytest.mark.browser
@@ -51,7 +51,7 @@ def crawl(wire: Wire) -> Crawl:
     return found
 
 
-@pytest.mark.parametrize("name", OURS)
+@pytest.mark.parametrize("name", PAGES)
 def test_every_kind_of_page_is_valid(name: str, wire: Wire, paths: Mapping[str, str]) -> None:
     answer = wire.get(paths[name])
     assert answer.status == STATUS.get(name, 200)

@@ -6,7 +6,7 @@ from typing import Final
 import pytest
 
 from tests.browser.conftest import Open
-from tests.browser.pages import OURS, STATUS
+from tests.browser.pages import PAGES, STATUS
 
 pytestmark = pytest.mark.browser
 
@@ -31,7 +31,7 @@ def test_the_first_tab_reaches_the_skip_link_which_leads_to_the_news(open_page: 
     assert page.evaluate("() => document.activeElement.closest('main') !== null")
 
 
-@pytest.mark.parametrize("name", OURS)
+@pytest.mark.parametrize("name", PAGES)
 def test_whatever_has_the_focus_is_outlined(name: str, paths: Mapping[str, str], open_page: Open) -> None:
     page = open_page(paths[name], expects=STATUS.get(name, 200)).page
     assert page.evaluate(f"() => ({FOCUSABLE})().length") > 10

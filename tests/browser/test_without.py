@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import Open
-from tests.browser.pages import OURS, STATUS
+from tests.browser.pages import PAGES, STATUS
 from tests.browser.server import LONG_DAY, Wire
 from tests.browser.test_reading import HEADLINES
 
@@ -73,7 +73,7 @@ def test_without_javascript_no_button_is_shown_that_needs_it(paths: Mapping[str,
     expect(page.locator("noscript p")).to_be_visible()
 
 
-@pytest.mark.parametrize("name", OURS)
+@pytest.mark.parametrize("name", PAGES)
 def test_without_styles_it_reads_in_order(name: str, paths: Mapping[str, str], open_page: Open) -> None:
     shown = open_page("/about")
     shown.page.route("**/*.css", lambda route: route.abort())

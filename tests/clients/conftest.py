@@ -57,10 +57,3 @@ def listed(wire: str) -> list[str]:
                     return found
 
     return asyncio.run(ask())
-
-
-@pytest.fixture(scope="session")
-def screenshots() -> Path:
-    folder = Path(__file__).parents[2] / "artifacts" / "screenshots"
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder

@@ -22,6 +22,7 @@ from playwright.sync_api import Frame, Locator, Page, sync_playwright
 from tests.browser.watched import AXE, WCAG
 from tests.clients import node
 from tests.clients.server import free_port
+from tests.screenshots import save_screenshot
 
 pytestmark = [pytest.mark.clients, pytest.mark.browser]
 
@@ -165,9 +166,7 @@ def cards(wire: str, event: Any) -> dict[str, tuple[str, dict[str, Any], str]]:
 
 
 @pytest.mark.parametrize("tool", ["list_events", "get_event", "get_storyline", "verify_citation", "timeline_events"])
-def test_each_card_shows_its_answer_to_everybody(
-    tool: str, wire: str, event: Any, inspector: Inspector, pages: Any, screenshots: Path
-) -> None:
+def test_each_card_shows_its_answer_to_everybody(tool: str, wire: str, event: Any, inspector: Inspector, pages: Any) -> None:
     server, arguments, text = cards(wire, event)[tool]
     shown = show(pages, inspector, server, tool, arguments)
     assert text in shown.card.locator("main").inner_text()
@@ -178,7 +177,7 @@ def test_each_card_shows_its_answer_to_everybody(
             shown.resize(width)
             assert shown.card.evaluate("document.documentElement.scrollWidth") <= width
             assert shown.unfit() == [], (theme, width)
-            shown.outer.screenshot(path=screenshots / f"card-{tool}-{width}-{theme}.png")
+            save_screenshot(shown.outer, f"card-{tool}-{width}-{theme}")
     assert shown.said == []
 
 
