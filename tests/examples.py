@@ -10,7 +10,7 @@ FULL: Final = os.environ.get("FULL") == "1"  # every case of a long table, where
 # A busy machine is no defect, and what a fixture set up may serve every example.
 _EVERYWHERE: dict[str, Any] = {"deadline": None, "suppress_health_check": [HealthCheck.function_scoped_fixture]}
 settings.register_profile("few", max_examples=20, **_EVERYWHERE)
-settings.register_profile("many", max_examples=100 if FULL else 50, **_EVERYWHERE)
+settings.register_profile("many", max_examples=100 if FULL else 25, **_EVERYWHERE)
 settings.load_profile("few")
 
 KILLS: Final = int(os.environ.get("KILLS", "10"))  # docs/reliability.md tells of fifty: make test-slow KILLS=50

@@ -32,7 +32,7 @@ from tests.fuzz.answers import check
 from tests.fuzz.connections import Connection, Request
 from tests.mcpserver.asgi import Answer
 
-NUMBER: Final = int(os.environ.get("FUZZ_REQUESTS") or (10_000 if FULL else 4_000))
+NUMBER: Final = int(os.environ.get("FUZZ_REQUESTS") or (10_000 if FULL else 1_500))
 SEED: Final = int(os.environ.get("FUZZ_SEED", "20260728"))
 ONLY: Final = os.environ.get("FUZZ_ONLY", "")
 TOGETHER: Final = 24  # connections at a time

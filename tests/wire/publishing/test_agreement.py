@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 from django.test import Client
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sources.entries import Entry
+from tests.examples import examples
 from tests.factories import DAY, entry, feed_of, publish, see, story_of, take
 from tests.wire.agreement import disagreements
 from tests.wire.archives import empty_wire, loadwire, ndjson, verifywire
@@ -231,7 +232,7 @@ STEPS = st.tuples(
 
 @pytest.mark.slow
 @given(st.lists(STEPS, min_size=2, max_size=5))
-@settings(max_examples=10, deadline=None)
+@examples(10)
 def test_whatever_arrives_in_whatever_order_all_that_is_served_agrees(steps: list[Any]) -> None:
     """Stories of thirteen days, from days long sealed to days to come; the clock goes on, and editors change what is there."""
     empty_wire()

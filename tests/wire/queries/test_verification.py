@@ -17,7 +17,7 @@ from wire.queries.verification import verify_citation
 
 # What texts say is the same on every database.
 MANY = [pytest.mark.slow, pytest.mark.skipif(connection.vendor != "sqlite", reason="the few of every run are enough here")]
-MANY_EVERY = 1 if FULL else 4
+MANY_EVERY = 1 if FULL else 7
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("sample")]
 
 

@@ -206,7 +206,7 @@ class Loads:
 def test_kills_during_loads_lose_and_double_nothing(tmp_path: Path) -> None:
     """The first load stores, the second changes a third of the claims; both end as if nobody had killed them."""
     first, second = tmp_path / "first.json", tmp_path / "second.json"
-    many = 30_000 if FULL else 6_000
+    many = 30_000 if FULL else 2_400
     entries = [claim(number, f"Der Mond ist aus Käse {number}", ratingLabelName="falsch") for number in range(many)]
     first.write_text(json.dumps([*entries, {"synopsis": "ohne"}]), encoding="utf-8")
     changed = [one | {"ratingLabelName": "wahr"} if place % 3 == 0 else one for place, one in enumerate(entries)]
@@ -214,7 +214,7 @@ def test_kills_during_loads_lose_and_double_nothing(tmp_path: Path) -> None:
     whole, killed = Loads(tmp_path / "whole"), Loads(tmp_path / "killed")
     whole.run("migrate", "-v0")
     shutil.copytree(whole.directory, killed.directory)
-    chance, kills, of_each = random.Random(35), 0, KILLS // 2 if FULL else 3
+    chance, kills, of_each = random.Random(35), 0, KILLS // 2 if FULL else 2
     for file in (first, second):
         whole.run("loadfactchecks", str(file), "--no-vectors")
         for _ in range(of_each):
@@ -229,7 +229,7 @@ def test_kills_during_loads_lose_and_double_nothing(tmp_path: Path) -> None:
 @pytest.mark.skipif(connection.vendor != "sqlite", reason="the killed processes have SQLite files")
 def test_kills_while_vectors_are_made_lose_and_double_nothing(tmp_path: Path) -> None:
     """Vectors are made, and made anew for another model, in processes that are killed at any moment."""
-    loads, many = Loads(tmp_path / "data"), 3_000 if FULL else 1_000
+    loads, many = Loads(tmp_path / "data"), 3_000 if FULL else 500
     loads.run("migrate", "-v0")
     loads.run("loadfactchecks", str(dump(tmp_path / "dump.json", many)), "--no-vectors")
     for former in (False, True):
@@ -239,7 +239,7 @@ def test_kills_while_vectors_are_made_lose_and_double_nothing(tmp_path: Path) ->
                 "FactcheckState.objects.update(model='former')"
             )
             loads.run("shell", "-v0", "-c", script)
-        for number in range(max(3, KILLS // 4)):
+        for number in range(KILLS // 4 if FULL else 2):
             process = loads.start("embedfactchecks")
             time.sleep(0.9 + number % 10 * 0.11)
             process.send_signal(signal.SIGKILL)

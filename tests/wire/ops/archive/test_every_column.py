@@ -270,14 +270,13 @@ def changes_of(model: type[models.Model], field: "models.Field[Any, Any]") -> li
 
 
 def choose_changes(model: type[models.Model], field: "models.Field[Any, Any]") -> list[tuple[Any, Any]]:
-    """All changes, or two of them, which are other ones in the next column; all of a column that the lists name, since one of them
+    """All changes, or one of them, which is another one in the next column; all of a column that the lists name, since one of them
     has to pass unnoticed.
     """
     found = changes_of(model, field)
-    if FULL or len(found) < 3 or name_of(model, field.name) in SHOWN | NOT_SHOWN:
+    if FULL or len(found) < 2 or name_of(model, field.name) in SHOWN | NOT_SHOWN:
         return found
-    start = NAMES.index(name_of(model, field.name)) % len(found)
-    return (found * 2)[start :: max(1, len(found) // 2)][:2]
+    return [found[NAMES.index(name_of(model, field.name)) % len(found)]]
 
 
 def is_named() -> bool:
