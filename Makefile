@@ -18,7 +18,7 @@ TEST_REDIS_URL ?= redis://127.0.0.1:6379/0
 DIST ?= dist
 REQUESTS ?= 100000
 SEED ?= 20260728
-export KILLS ?= 10
+export KILLS ?=
 export FULL ?=
 
 .DEFAULT_GOAL := help

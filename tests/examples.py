@@ -13,7 +13,7 @@ settings.register_profile("few", max_examples=20, **_EVERYWHERE)
 settings.register_profile("many", max_examples=100 if FULL else 25, **_EVERYWHERE)
 settings.load_profile("few")
 
-KILLS: Final = int(os.environ.get("KILLS", "10"))  # docs/reliability.md tells of fifty: make test-slow KILLS=50
+KILLS: Final = int(os.environ.get("KILLS") or (10 if FULL else 5))  # docs/reliability.md tells of fifty: make test-slow KILLS=50
 
 
 def examples(many: int) -> settings:

@@ -22,6 +22,14 @@ def install(data_dir: Path) -> Path:
     return file
 
 
+def install_sqlite(data_dir: Path) -> Path:
+    """The same on SQLite even where the tests themselves run on Postgres. Needs the fixture `django_db_setup`."""
+    if connection.vendor == "sqlite":
+        return install(data_dir)
+    assert manage(data_dir, "migrate", "--verbosity", "0", DATABASE_URL="").returncode == 0
+    return data_dir / "wire.sqlite3"
+
+
 def set_up(data_dir: Path) -> None:
     """An installation whose database is migrated and holds no news, where a server of these tests looks for it."""
     if connection.vendor == "sqlite":

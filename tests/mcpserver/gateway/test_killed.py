@@ -17,6 +17,7 @@ import pytest
 
 from tests.examples import KILLS
 from tests.wire.archives import MANAGE, own_environment
+from tests.wire.installation import install_sqlite
 
 pytestmark = [
     pytest.mark.slow,
@@ -109,11 +110,12 @@ def _rows(folder: Path, sql: str) -> list[tuple[Any, ...]]:
 
 
 @pytest.mark.timeout(900)
+@pytest.mark.usefixtures("django_db_setup")
 def test_kills_lose_and_double_nothing_that_a_caller_was_told(tmp_path: Path) -> None:
     folder, policy, calls = tmp_path / "wire", tmp_path / "policy.toml", tmp_path / "calls"
     policy.write_text(POLICY)
     env = own_environment(folder) | {"WIRE_GATEWAY_POLICY": str(policy), "REDIS_URL": ""}
-    subprocess.run([sys.executable, str(MANAGE), "migrate", "-v0"], env=env, check=True, capture_output=True)
+    install_sqlite(folder)
     chance, answers, cut = random.Random(35), [], 0
     with subprocess.Popen(
         [sys.executable, "-c", SERVER, str(calls)],

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.wire.installation import install_sqlite
+
 ASK = """
 import sys, time
 import django
@@ -25,11 +27,12 @@ ROOT = Path(__file__).parents[3]
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("django_db_setup")
 def test_a_limit_holds_over_four_processes_that_ask_at_once(tmp_path: Path) -> None:
     env = os.environ | {"WIRE_DATA_DIR": str(tmp_path), "DJANGO_SETTINGS_MODULE": "config.settings"}
     for name in ("DATABASE_URL", "REDIS_URL"):
         env.pop(name, None)
-    subprocess.run([sys.executable, "manage.py", "migrate", "-v0"], cwd=ROOT, env=env, check=True, capture_output=True)
+    install_sqlite(tmp_path)
     processes = [
         subprocess.Popen([sys.executable, "-c", ASK], cwd=ROOT, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         for _ in range(4)

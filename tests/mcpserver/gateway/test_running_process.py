@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from mcpserver.gateway.resolver import LOOK
+from tests.wire.installation import install_sqlite
 
 ANSWER = """
 import asyncio, sys
@@ -36,6 +37,7 @@ MARGIN = 3.0  # seconds, for a machine with other work
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("django_db_setup")
 def test_overrides_and_forget_reach_a_running_process_within_five_seconds(tmp_path: Path) -> None:
     env = os.environ | {"WIRE_DATA_DIR": str(tmp_path), "DJANGO_SETTINGS_MODULE": "config.settings"}
     for name in ("DATABASE_URL", "REDIS_URL", "WIRE_GATEWAY_POLICY"):
@@ -44,7 +46,7 @@ def test_overrides_and_forget_reach_a_running_process_within_five_seconds(tmp_pa
     def run(*arguments: str) -> None:
         subprocess.run([sys.executable, *arguments], cwd=ROOT, env=env, check=True, capture_output=True)
 
-    run("manage.py", "migrate", "-v0")
+    install_sqlite(tmp_path)
     running = subprocess.Popen(
         [sys.executable, "-c", ANSWER], cwd=ROOT, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )

@@ -4,6 +4,7 @@ import contextlib
 import io
 import os
 import re
+import shutil
 import signal
 import socket
 import sqlite3
@@ -19,7 +20,7 @@ from django.core.management import CommandError, call_command
 
 from tests.clients.server import free_port
 from tests.wire.archives import MANAGE
-from tests.wire.installation import manage
+from tests.wire.installation import install_sqlite, manage
 from wire import permissions
 
 
@@ -144,10 +145,18 @@ class Served:
             self.said += rest.read()
 
 
+@pytest.fixture(scope="module")
+def first_start(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Served]:
+    """A directory in which `serve` ran once, and that process."""
+    directory = tmp_path_factory.mktemp("first")
+    served = Served(directory)
+    served.end()
+    return directory, served
+
+
 @pytest.mark.slow
-def test_serve_says_the_password_once_and_which_wire_it_serves_where(tmp_path: Path) -> None:
-    first = Served(tmp_path)
-    first.end()
+def test_serve_says_the_password_once_and_which_wire_it_serves_where(first_start: tuple[Path, Served], tmp_path: Path) -> None:
+    directory, first = first_start
     told = re.search(r"^\| Password: (\S{20}) +\|$", first.said, re.M)
     assert told is not None, first.said
     what = "the SAMPLE wire (invented stories, until there is something real)"
@@ -155,42 +164,51 @@ def test_serve_says_the_password_once_and_which_wire_it_serves_where(tmp_path: P
     assert said[:2] == ["Preparing…", f"Ready: serving {what} at http://localhost:{first.port}"]
     assert f"| Editors' desk of the live and sample wire: http://localhost:{first.port}/admin/ |" in said
     assert {len(line) for line in said if line.startswith(("|", "+"))} == {len(said[2])}
-    again = Served(tmp_path)
-    again.end()
+    copy = Path(shutil.copytree(directory, tmp_path / "again"))
+    again = Served(copy)
     assert "Password" not in again.said
     assert "Ready: serving the SAMPLE wire" in again.said
-    for file in tmp_path.rglob("*"):
+    try:
+        second = manage(tmp_path / "other", "serve", PORT=str(again.port))
+        assert second.returncode == 1
+        assert f"Port {again.port} is taken by another program" in second.stderr
+        assert not (tmp_path / "other" / "wire.sqlite3").exists(), "nothing is prepared"
+    finally:
+        again.end()
+    for file in copy.rglob("*"):
         assert not file.is_file() or told[1].encode() not in file.read_bytes(), file
 
 
 @pytest.mark.slow
-def test_a_start_that_fails_opens_no_account_whose_password_nobody_saw(tmp_path: Path) -> None:
+def test_a_start_that_fails_opens_no_account_whose_password_nobody_saw(first_start: tuple[Path, Served], tmp_path: Path) -> None:
     wire = tmp_path / "wire"
     wire.mkdir()
     (wire / "sample").write_text("where the sample wire would lie")
     failed = manage(wire, "serve", PORT=str(free_port()), WIRE_INGEST="off")
     assert (failed.returncode, "Nothing is served" in failed.stderr) == (1, True), failed.stderr
     (wire / "sample").unlink()
+    shutil.copytree(first_start[0] / "wire" / "sample", wire / "sample")
     served = Served(tmp_path)
     served.end()
     assert "| Editors' desk of the live and sample wire: " in served.said
 
 
 @pytest.mark.slow
-def test_all_that_serve_keeps_is_in_the_directory_that_was_named(tmp_path: Path) -> None:
+def test_all_that_serve_keeps_is_in_the_directory_that_was_named(first_start: tuple[Path, Served]) -> None:
     """A service may write nowhere else. The sample wire there has stories, and an almanac's articles."""
-    Served(tmp_path).end()
-    assert [entry.name for entry in tmp_path.iterdir()] == ["wire"]
-    with contextlib.closing(sqlite3.connect(tmp_path / "wire" / "sample" / "wire.sqlite3")) as rows:
+    directory, _ = first_start
+    assert [entry.name for entry in directory.iterdir()] == ["wire"]
+    with contextlib.closing(sqlite3.connect(directory / "wire" / "sample" / "wire.sqlite3")) as rows:
         assert rows.execute("SELECT count(*) > 100 FROM wire_story").fetchone() == (1,)
         almanacs = "SELECT count(*) FROM articles_article WHERE url LIKE 'https://almanac.example/%' AND state = 'live'"
         assert rows.execute(almanacs).fetchone() == (40,)
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("django_db_setup")
 def test_a_wire_that_has_a_publisher_is_served_though_no_day_was_published(tmp_path: Path) -> None:
     wire = tmp_path / "wire"
-    assert manage(wire, "migrate", "-v0").returncode == 0
+    install_sqlite(wire)
     chef = ("--homepage", "https://yoursite.com/", "--domain", "yoursite.com", "--feed", "https://yoursite.com/feed")
     consent = ("--consent-note", "Written for tests.", "--consented-on", "2026-03-01")
     added = manage(wire, "publishers", "add", "chef", "The Chef", *chef, *consent)
@@ -201,9 +219,10 @@ def test_a_wire_that_has_a_publisher_is_served_though_no_day_was_published(tmp_p
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("django_db_setup")
 def test_the_operator_chooses_which_wire_is_served_while_it_is_served(tmp_path: Path) -> None:
     wire = tmp_path / "wire"
-    assert manage(wire, "migrate", "-v0").returncode == 0
+    install_sqlite(wire)
     assert "because the live wire is still empty" in manage(wire, "sample").stdout
     chef = ("--homepage", "https://yoursite.com/", "--domain", "yoursite.com", "--feed", "https://yoursite.com/feed")
     consent = ("--consent-note", "Written for tests.", "--consented-on", "2026-03-01")
@@ -222,20 +241,8 @@ def test_the_operator_chooses_which_wire_is_served_while_it_is_served(tmp_path: 
 
 
 @pytest.mark.slow
-def test_a_port_that_is_taken_is_said_before_anything_is_prepared(tmp_path: Path) -> None:
-    served = Served(tmp_path)
-    try:
-        second = manage(tmp_path / "other", "serve", PORT=str(served.port))
-        assert second.returncode == 1
-        assert f"Port {served.port} is taken by another program" in second.stderr
-        assert not (tmp_path / "other" / "wire.sqlite3").exists()
-    finally:
-        served.end()
-
-
-@pytest.mark.slow
-def test_a_terminal_that_closes_takes_the_server_along(tmp_path: Path) -> None:
-    served = Served(tmp_path)
+def test_a_terminal_that_closes_takes_the_server_along(first_start: tuple[Path, Served], tmp_path: Path) -> None:
+    served = Served(Path(shutil.copytree(first_start[0], tmp_path / "copy")))
     served.end(signal.SIGHUP)
     assert served.process.returncode == 0
     with pytest.raises(ConnectionRefusedError):

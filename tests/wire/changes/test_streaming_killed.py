@@ -12,6 +12,7 @@ from tests.feedserver import FeedServer
 from tests.wire.archives import own_environment
 from tests.wire.changes.copies import Following, in_the_database
 from tests.wire.ingest.test_ingest_killed import _served
+from tests.wire.installation import install_sqlite
 from tests.wire.newsroom import Newsroom, forks, point_at, run
 
 pytestmark = [
@@ -20,11 +21,13 @@ pytestmark = [
 ]
 
 
+@pytest.mark.usefixtures("django_db_setup")
 def test_followers_agree_with_a_wire_whose_ingest_is_killed_many_times(tmp_path: Path) -> None:
     newsroom = Newsroom(random.Random(51))
     with FeedServer() as server:
         server.route("/feed.xml", newsroom.answer)
         env = own_environment(tmp_path)
+        install_sqlite(tmp_path)
         point_at(server, env)
         with forks(env) as forking:
             assert run(forking) == 0

@@ -26,6 +26,7 @@ from tests.clients.server import free_port
 from tests.factories import second_feed
 from tests.feedserver import FeedServer
 from tests.wire.ingesting import feed_at, item, rss, run
+from tests.wire.installation import install_sqlite
 from wire.ingest import feed_entries
 from wire.ingest import run as collecting
 from wire.ingest.feed_entries import list_feeds
@@ -314,7 +315,7 @@ def test_every_goes_on_until_it_is_told_to_stop(server: FeedServer, tmp_path: Pa
     env = os.environ | {"DJANGO_SETTINGS_MODULE": "config.settings", "WIRE_DATA_DIR": str(tmp_path), "DATABASE_URL": ""}
     env["WIRE_FETCH_ALLOW"] = "127.0.0.0/8"
     manage = [sys.executable, "manage.py"]
-    subprocess.run([*manage, "migrate", "-v0"], env=env, check=True)
+    install_sqlite(tmp_path)
     server.route("/feed.xml", body=rss(item(1)))
     point = (
         "from sources.models import Feed, Publication; Feed.objects.all().delete(); Feed.objects.create("

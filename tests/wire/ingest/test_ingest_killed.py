@@ -24,6 +24,7 @@ from tests.clients.server import ROOT
 from tests.examples import KILLS
 from tests.feedserver import FeedServer
 from tests.wire.archives import MANAGE, own_environment
+from tests.wire.installation import install_sqlite
 from tests.wire.newsroom import ROWS, Newsroom, forks, manifest_of, point_at, run, verifier
 
 pytestmark = [
@@ -60,11 +61,13 @@ class Readers:
         self.checked += 1
 
 
+@pytest.mark.usefixtures("django_db_setup")
 def test_kills_and_failing_feeds_lose_and_double_nothing(tmp_path: Path) -> None:
     newsroom = Newsroom(random.Random(50))
     with FeedServer() as server:
         server.route("/feed.xml", newsroom.answer)
         env = own_environment(tmp_path)
+        install_sqlite(tmp_path)
         point_at(server, env)
         with _served(env) as readers, forks(env) as forking:
             assert run(forking) == 0

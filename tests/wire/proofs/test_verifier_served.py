@@ -12,6 +12,7 @@ from typing import Final
 import pytest
 
 from tests.clients.server import ROOT, environment, free_port, running
+from tests.wire.installation import install_sqlite
 
 pytestmark = pytest.mark.slow
 
@@ -49,10 +50,11 @@ def forge(data_dir: Path, port: int, archive: Path) -> None:
         (archive / file.name).write_text(
             file.read_text(encoding="utf-8").replace("two baguettes", "nine baguettes"), encoding="utf-8"
         )
-    for command in (("migrate",), ("loadwire", archive)):
-        assert manage(data_dir, port, *command).returncode == 0
+    install_sqlite(data_dir)
+    assert manage(data_dir, port, "loadwire", archive).returncode == 0
 
 
+@pytest.mark.usefixtures("django_db_setup")
 def test_a_forged_history_is_found_out_by_what_another_wire_saw(tmp_path: Path) -> None:
     watched, witness = tmp_path / "watched", tmp_path / "witness"
     of_watched, of_witness = free_port(), free_port()

@@ -21,6 +21,7 @@ from django.db import connection
 
 from tests.claims import FIXTURES, claim, load
 from tests.examples import FULL, KILLS
+from tests.wire.installation import install_sqlite
 from wire.corpora.factchecks import load_jobs, store
 from wire.corpora.factchecks.file_formats import Unreadable
 from wire.corpora.factchecks.models import Claim, FactcheckState, LoadJob
@@ -212,7 +213,7 @@ def test_kills_during_loads_lose_and_double_nothing(tmp_path: Path) -> None:
     changed = [one | {"ratingLabelName": "wahr"} if place % 3 == 0 else one for place, one in enumerate(entries)]
     second.write_text(json.dumps(changed), encoding="utf-8")
     whole, killed = Loads(tmp_path / "whole"), Loads(tmp_path / "killed")
-    whole.run("migrate", "-v0")
+    install_sqlite(whole.directory)
     shutil.copytree(whole.directory, killed.directory)
     chance, kills, of_each = random.Random(35), 0, KILLS // 2 if FULL else 2
     for file in (first, second):
@@ -230,7 +231,7 @@ def test_kills_during_loads_lose_and_double_nothing(tmp_path: Path) -> None:
 def test_kills_while_vectors_are_made_lose_and_double_nothing(tmp_path: Path) -> None:
     """Vectors are made, and made anew for another model, in processes that are killed at any moment."""
     loads, many = Loads(tmp_path / "data"), 3_000 if FULL else 500
-    loads.run("migrate", "-v0")
+    install_sqlite(loads.directory)
     loads.run("loadfactchecks", str(dump(tmp_path / "dump.json", many)), "--no-vectors")
     for former in (False, True):
         if former:

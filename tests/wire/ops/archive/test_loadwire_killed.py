@@ -18,6 +18,7 @@ from typing import Any, Final
 import pytest
 
 from tests.wire.archives import MANAGE, counts, line, own_environment
+from tests.wire.installation import install_sqlite
 
 pytestmark = [
     pytest.mark.slow,
@@ -91,11 +92,8 @@ class Wire:
 
 
 @pytest.fixture
-def migrated(tmp_path: Path) -> Path:
-    directory = tmp_path / "migrated"
-    command = [sys.executable, str(MANAGE), "migrate", "--verbosity", "0"]
-    subprocess.run(command, env=own_environment(directory), check=True)
-    return directory
+def migrated(django_db_setup: None, tmp_path: Path) -> Path:  # noqa: ARG001
+    return install_sqlite(tmp_path / "migrated").parent
 
 
 @pytest.fixture

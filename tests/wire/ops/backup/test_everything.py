@@ -16,6 +16,7 @@ from django.db import connection
 from pytest_django import DjangoDbBlocker
 
 from tests.wire.archives import MANAGE, own_environment
+from tests.wire.installation import install
 from tests.wire.ops.backup import systems
 from wire.ops.backup.contents import COUNTED, KEYS_LEFT_OUT, MANIFEST, check_backup, describe_file, pack_manifest
 
@@ -48,6 +49,12 @@ class Installation:
         ran = self.run(MANAGE, *command)
         assert ran.returncode == 0, ran.stderr
         return ran.stdout
+
+    def set_up(self) -> None:
+        if connection.vendor == "sqlite":
+            install(self.data)
+        else:
+            self.manage("migrate", "--verbosity", "0")
 
     def systems(self, what: str, *files: Path) -> Any:
         """Do it there; what the last file holds then."""
@@ -83,7 +90,7 @@ def databases(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iter
 def wire(databases: list[str], tmp_path_factory: pytest.TempPathFactory) -> Installation:
     """One in which every table holds rows."""
     found = Installation(tmp_path_factory.mktemp("wire"), databases[0])
-    found.manage("migrate", "--verbosity", "0")
+    found.set_up()
     found.systems("fill")
     return found
 
@@ -146,7 +153,7 @@ def test_an_installation_that_holds_something_is_left_alone_and_a_backup_of_the_
 ) -> None:
     """Claims alone are something, and so is an agent of the gateway."""
     there = Installation(tmp_path / "there", databases[2])
-    there.manage("migrate", "--verbosity", "0")
+    there.set_up()
     there.manage("gateway", "agent", "beta", "--grant", "twitter://")
     ran = there.run(MANAGE, "restore", backup)
     assert (ran.returncode, "rows in gateway_agent. A backup is restored into an empty" in ran.stderr) == (1, True), ran.stderr
@@ -166,7 +173,7 @@ def test_a_backup_from_before_an_upgrade_comes_back_migrated_and_only_where_noth
     databases: list[str], wire: Installation, tmp_path: Path
 ) -> None:
     old = Installation(tmp_path / "old", databases[3])
-    old.manage("migrate", "--verbosity", "0")
+    old.set_up()
     ran = old.run("-c", BACK)
     assert ran.returncode == 0, ran.stderr
     old.manage("backup", tmp_path / "backup")
