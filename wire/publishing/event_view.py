@@ -176,6 +176,11 @@ def rank(event: EventView, day: dt.date) -> consensus.Key:
     )
 
 
+def find_most_reported(events: Iterable[EventView]) -> EventView:
+    """Return the event that most sources report, the newest of several: its headline names a storyline."""
+    return max(events, key=lambda event: (event.count, event.first.published_at, event.event_id))
+
+
 def leading(events: Sequence[EventView], day: dt.date) -> EventView | None:
     """Return which of a day's events leads it: the first that a newsroom reports as news, else the first with news, else the first.
     Never one whose text addresses the reading model.

@@ -9,7 +9,7 @@ from django.conf import settings
 from config.errors import InvalidArgument, NotFound, WireError
 from config.plugins import list_document_kinds
 from wire.models import Event, Story
-from wire.publishing.event_view import EventView
+from wire.publishing.event_view import EventView, find_most_reported
 from wire.queries.events import events_by_id, view_event
 from wire.queries.stories import get_standing_story, search_wire
 from wire.queries.storylines import list_chapters, view_storyline
@@ -125,10 +125,11 @@ def _list_storylines(stories: Iterable[StoryOut]) -> list[DocumentHit]:
     ids = dict.fromkeys(story.event_id for story in stories)
     events = Event.objects.exclude(storyline=None).in_bulk(ids)
     one_of_each = {events[event].storyline_id: events[event] for event in ids if event in events}
-    chapters = [(storyline, list_chapters(event)) for storyline, event in one_of_each.items()]
-    newest = {storyline: of_it[-1] for storyline, of_it in chapters if len(of_it) > 1}
-    views = events_by_id(newest.values()) if newest else {}
-    return [_to_hit(STORYLINE, views[event].lead, storyline) for storyline, event in newest.items() if storyline and event in views]
+    chapters = {storyline: list_chapters(event) for storyline, event in one_of_each.items()}
+    several = {storyline: of_it for storyline, of_it in chapters.items() if storyline and len(of_it) > 1}
+    views = events_by_id([event for of_it in several.values() for event in of_it]) if several else {}
+    named = [(storyline, [views[event] for event in of_it if event in views]) for storyline, of_it in several.items()]
+    return [_to_hit(STORYLINE, find_most_reported(events).lead, storyline) for storyline, events in named if events]
 
 
 def _fetch_story(story_id: str) -> DocumentOut:
@@ -157,7 +158,7 @@ def _fetch_storyline(event_id: str) -> DocumentOut:
 
 
 def _build_overview(kind: str, own_id: str, says: str, lines: Sequence[str], events: Sequence[EventView]) -> DocumentOut:
-    """Return a document that cites the stories of events in `lines`; the newest event's lead stands for all."""
-    hit = _to_hit(kind, events[-1].lead, own_id)
+    """Return a document that cites the stories of events in `lines`; the lead of the most reported event stands for all."""
+    hit = _to_hit(kind, find_most_reported(events).lead, own_id)
     hit.untrusted_instructions = any(one.story.untrusted_instructions for event in events for one in event.reports)
     return build_document(hit, "\n\n".join(filter(None, (says, "\n".join(lines)))))

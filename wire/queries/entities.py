@@ -11,6 +11,7 @@ from django.db.models import Count, Max, Q, QuerySet
 from config.errors import NotFound
 from wire.models import Entity, Story, StoryEntity
 from wire.models.entity import StoryEntityQuerySet
+from wire.publishing.event_view import find_most_reported
 from wire.publishing.story_json import read_json
 from wire.queries.events import EventList, events_by_id, page_events
 from wire.queries.stories import LINKED_COLUMNS, list_coverage
@@ -144,6 +145,6 @@ def _list_storylines(about: StoryEntityQuerySet) -> list[EntityStoryline]:
     views = events_by_id(events)
     found = list_storylines([views[event] for event in events if event in views])
     return [
-        build_from(EntityStoryline, storyline, untrusted_instructions=events[-1].lead.untrusted_instructions)
+        build_from(EntityStoryline, storyline, untrusted_instructions=find_most_reported(events).lead.untrusted_instructions)
         for storyline, events in found[:STORYLINES]
     ]

@@ -7,7 +7,7 @@ from django.conf import settings
 
 from config.errors import NotFound
 from wire.models import Event, Story, StoryPair
-from wire.publishing.event_view import EventView
+from wire.publishing.event_view import EventView, find_most_reported
 from wire.publishing.grouping.cluster import DOUBTFUL
 from wire.publishing.grouping.storyline_store import sort_events
 from wire.queries.events import events_by_id, find_event, view_event
@@ -82,11 +82,10 @@ def _read_storyline(event_id: str, limit: int, cursor: str | None = None) -> tup
     start = decode(cursor, {name: 1})[1][0] if cursor else 0
     shown = chapters[start : start + limit]
     views = events_by_id(chapters)
-    newest = views[chapters[-1]]
     found = schemas.StorylineOut(
         storyline_id=storyline_id,
         permalink=f"{settings.WIRE_SITE_URL}/storyline/{storyline_id}",
-        headline=newest.lead.headline,
+        headline=find_most_reported(views.values()).lead.headline,
         first_at=views[chapters[0]].first.published_at,
         latest_at=max(view.latest.published_at for view in views.values()),
         events=[

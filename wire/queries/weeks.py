@@ -11,7 +11,7 @@ from django.db.models import Count, Max, Min
 from config.errors import NotFound
 from wire.models import Event, Snapshot, Story
 from wire.publishing import event_view
-from wire.publishing.event_view import EventView
+from wire.publishing.event_view import EventView, find_most_reported
 from wire.queries.events import events_by_id, to_brief
 from wire.queries.snapshots import latest_snapshot, published_dates
 from wire.schemas.figures import WeekDay, WeekOut, WeekStoryline, write_week
@@ -101,7 +101,7 @@ def list_storylines(ranked: Sequence[EventView]) -> list[tuple[WeekStoryline, li
         storyline = WeekStoryline(
             storyline_id=storyline_id,
             permalink=f"{settings.WIRE_SITE_URL}/storyline/{storyline_id}",
-            headline=events[-1].lead.headline,
+            headline=find_most_reported(events).lead.headline,
             events=[event.event_id for event in events],
             total=totals[storyline_id],
         )

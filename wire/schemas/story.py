@@ -171,7 +171,7 @@ class EntityStoryline(Schema):
 
     storyline_id: StoryId
     permalink: str
-    headline: str = Field(description="The newest event's that names it.")
+    headline: str = Field(description="That of its most reported event that names it.")
     untrusted_instructions: bool = Field(description="Whether that headline's story addresses language models.")
     total: int = Field(description="Events of the whole storyline.")
 
@@ -434,7 +434,7 @@ class StorylineOut(Schema):
 
     storyline_id: StoryId
     permalink: str
-    headline: str = Field(description="The newest event's.")
+    headline: str = Field(description="Of its most reported event.")
     first_at: Moment
     latest_at: Moment
     events: list[StorylineEvent]

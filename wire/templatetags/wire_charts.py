@@ -110,10 +110,12 @@ def trend(activity: ActivityOut, address: str, marked: dt.date | None = None) ->
 
 @register.simple_tag
 def event_line(events: Sequence[EventView], width: int = 640) -> SafeString:
-    """Draw events as dots over time, the larger the more sources report them."""
+    """Draw events as dots over time, the larger the more sources report them; nothing if all have one time."""
     moments = [event.first.published_at for event in events]
     first, last = min(moments), max(moments)
-    length = max((last - first).total_seconds(), 1)
+    if first == last:
+        return SafeString("")
+    length = (last - first).total_seconds()
     dots = (
         (
             round(14 + (width - 28) * (event.first.published_at - first).total_seconds() / length),

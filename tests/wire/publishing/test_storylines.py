@@ -6,6 +6,7 @@ from django.test import Client
 from sources.entries import Entry
 from tests.factories import entry, publish, story_of
 from wire.models import Event
+from wire.queries.documents import fetch_document, search_documents
 
 pytestmark = pytest.mark.django_db
 
@@ -61,6 +62,22 @@ def test_steps_of_one_matter_are_one_storyline_everywhere(lawsuit: list[str], cl
     places = [page.rindex(title) for _, _, title, _ in STEPS]
     assert places == sorted(places)
     assert client.get(f"/storyline/{lawsuit[2]}")["Location"] == f"/storyline/{lawsuit[0]}"
+
+
+def test_a_storyline_is_named_after_its_most_reported_event_everywhere(client: Client) -> None:
+    other = "Judge allows Marmot Cloud’s thermostat lawsuit against Quince Robotics to proceed"
+    second = ("2026-01-08", "The Verge", other, "Quince had asked to throw the case out.")
+    made = [step(*row) for row in (*STEPS, second)]
+    publish(*made)
+    storyline = story_of(made[0]).event_id
+    title = client.get(f"/api/storylines/{storyline}.json").json()["headline"]
+    assert title in {STEPS[1][2], second[2]}
+    assert f'<h1 dir="auto">{title}</h1>' in client.get(f"/storyline/{storyline}").content.decode()
+    assert fetch_document(f"storyline:{storyline}").title == title
+    found = search_documents("Marmot Cloud thermostat lawsuit").results
+    assert [hit.title for hit in found if hit.id == f"storyline:{storyline}"] == [title]
+    (of_week,) = client.get("/api/weeks/2026-W02.json").json()["storylines"]
+    assert (of_week["storyline_id"], of_week["headline"]) == (storyline, title)
 
 
 def test_what_follows_from_nothing_is_in_no_storyline(lawsuit: list[str], client: Client) -> None:
