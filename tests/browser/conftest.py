@@ -8,13 +8,14 @@ from contextlib import ExitStack
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, expect, sync_playwright
 
 from tests.browser.pages import PAGES, places
 from tests.browser.server import Wire, serving_long_day, serving_sample
 from tests.browser.watched import Watched, watch
 
 Open = Callable[..., Watched]
+expect.set_options(timeout=60_000)  # of a busy machine; what never happens fails, only later
 
 
 @pytest.fixture(scope="session")

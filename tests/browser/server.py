@@ -18,7 +18,7 @@ from tests.clients.server import ROOT, environment, free_port, running, services
 
 LONG_DAY: Final = "2026-03-02"
 LONG: Final = 400  # stories of that day
-PATIENCE: Final = 30.0  # seconds
+PATIENCE: Final = 120.0  # seconds
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,7 +43,7 @@ class ReplacementForm(base.Form):
         label="Feed address", required=False, assume_scheme="https", max_length=500, widget=widgets.UnfoldAdminURLInputWidget
     )
     feed_query = base.text_field(
-        label="Feed search", required=False, max_length=300, help_text="For a query feed: its search terms."
+        label="Feed search", required=False, max_length=300, help_text="For a feed of search results: the terms."
     )
     ai_only = forms.BooleanField(
         label="AI only", required=False, widget=widgets.UnfoldBooleanWidget, help_text="Everything in the feed is about AI."

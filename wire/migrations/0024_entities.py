@@ -21,15 +21,15 @@ class Migration(migrations.Migration):
             name='Entity',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('slug', models.SlugField(help_text='Of its address, /about/…', max_length=60, unique=True)),
+                ('slug', models.SlugField(help_text='In its address: /about/…', max_length=60, unique=True)),
                 ('name', models.CharField(help_text='Shown to readers. Stories with this spelling, capitals included, are listed.', max_length=80)),
                 ('kind', models.CharField(choices=[('company', 'Company'), ('person', 'Person'), ('product', 'Product')], max_length=7)),
                 ('spellings', models.TextField(blank=True, help_text='Other spellings, one per line. Whole words with exactly these capitals are found.', max_length=2000)),
-                ('exceptions', models.TextField(blank=True, help_text='Phrases with one of the spellings that mean something else, one per line: Big Apple, Claude Monet.', max_length=2000)),
+                ('exceptions', models.TextField(blank=True, help_text='Phrases that contain a spelling but mean something else, one per line: Big Apple, Claude Monet.', max_length=2000)),
                 ('state', models.CharField(choices=[('shown', 'Has a page'), ('proposed', 'Proposed'), ('never', 'Never')], default='shown', max_length=8)),
                 ('is_shipped', models.BooleanField(default=False, editable=False, help_text="As the wire ships it; a change makes it the editors'.")),
                 ('reason', models.CharField(blank=True, editable=False, help_text='Why it was proposed.', max_length=200)),
-                ('publication', models.ForeignKey(blank=True, db_constraint=False, help_text='Its own publication, if it is one of the 24: its stories are shown separately, as official posts.', null=True, on_delete=django.db.models.deletion.DO_NOTHING, related_name='+', to='sources.publication', to_field='slug')),
+                ('publication', models.ForeignKey(blank=True, db_constraint=False, help_text="The name's own publication, if it is one of the 24; its stories are shown apart, as official posts.", null=True, on_delete=django.db.models.deletion.DO_NOTHING, related_name='+', to='sources.publication', to_field='slug')),
             ],
             options={
                 'verbose_name': 'name',

@@ -28,7 +28,7 @@ class Entity(models.Model):
         PROPOSED = "proposed", "Proposed"
         NEVER = "never", "Never"
 
-    slug = models.SlugField(max_length=60, unique=True, help_text="Of its address, /about/…")
+    slug = models.SlugField(max_length=60, unique=True, help_text="In its address: /about/…")
     name = models.CharField(max_length=80, help_text="Shown to readers. Stories with this spelling, capitals included, are listed.")
     kind = models.CharField(max_length=7, choices=NameKind.choices)
     spellings = models.TextField(
@@ -37,7 +37,7 @@ class Entity(models.Model):
     exceptions = models.TextField(
         blank=True,
         max_length=2000,
-        help_text="Phrases with one of the spellings that mean something else, one per line: Big Apple, Claude Monet.",
+        help_text="Phrases that contain a spelling but mean something else, one per line: Big Apple, Claude Monet.",
     )
     publication = models.ForeignKey(
         Publication,
@@ -48,7 +48,7 @@ class Entity(models.Model):
         blank=True,
         on_delete=models.DO_NOTHING,
         related_name="+",
-        help_text="Its own publication, if it is one of the 24: its stories are shown separately, as official posts.",
+        help_text="The name's own publication, if it is one of the 24; its stories are shown apart, as official posts.",
     )
     state = models.CharField(max_length=8, choices=State.choices, default=State.SHOWN)
     is_shipped = models.BooleanField(

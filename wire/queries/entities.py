@@ -13,7 +13,7 @@ from wire.models import Entity, Story, StoryEntity
 from wire.models.entity import StoryEntityQuerySet
 from wire.publishing.event_view import find_most_reported
 from wire.publishing.story_json import read_json
-from wire.queries.events import EventList, events_by_id, page_events
+from wire.queries.events import EventList, page_events
 from wire.queries.stories import LINKED_COLUMNS, list_coverage
 from wire.queries.weeks import list_storylines
 from wire.schemas import build_from
@@ -52,8 +52,10 @@ def list_entities(kind: EntityKind | None = None) -> EntitiesOut:
 def find_entity(name: str) -> Entity:
     """Return the one with this slug, name or other spelling, in any capitals. Raises: NotFound, with the nearest names."""
     wanted = " ".join(name.split()).casefold()
+    if by_address := select_shown().filter(slug=wanted).first():  # first: no spelling may take an address over
+        return by_address
     entities = list(select_shown())
-    by_spelling = {entity.slug: entity for entity in entities}  # an address first: no spelling may take it over
+    by_spelling = {entity.slug: entity for entity in entities}
     for entity in entities:
         for spelling in entity.list_spellings():
             by_spelling.setdefault(spelling.casefold(), entity)
@@ -142,9 +144,7 @@ def _list_storylines(about: StoryEntityQuerySet) -> list[EntityStoryline]:
     """Return the storylines of the newest stories, the one with the newest story first."""
     newest = about.newest_first().values_list("story__event", "story__event__storyline")[:LOOKED_AT]
     events = list(dict.fromkeys(event for event, storyline in newest if storyline))
-    views = events_by_id(events)
-    found = list_storylines([views[event] for event in events if event in views])
     return [
-        build_from(EntityStoryline, storyline, untrusted_instructions=find_most_reported(events).lead.untrusted_instructions)
-        for storyline, events in found[:STORYLINES]
+        build_from(EntityStoryline, storyline, untrusted_instructions=find_most_reported(views).lead.untrusted_instructions)
+        for storyline, views in list_storylines(events, STORYLINES)
     ]

@@ -2,7 +2,7 @@
 
 import datetime as dt
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
 from django.conf import settings
@@ -59,7 +59,7 @@ def view_week(monday: dt.date | None = None) -> WeekView:
         of_day.update(told_on)
         places[event.event_id] = min((event_view.rank(event, day) for day in told_on), default=event_view.rank(event, first))
     ranked = sorted(views.values(), key=lambda event: (-event.newsrooms, places[event.event_id]))
-    storylines = list_storylines(ranked)
+    storylines = list_storylines([event.event_id for event in ranked], views=views)
     ends = Snapshot.objects.days()
     before = ends.filter(wire_date__lt=first).aggregate(day=Max("wire_date"))["day"]
     after = ends.filter(wire_date__gt=last).aggregate(day=Min("wire_date"))["day"]
@@ -83,20 +83,27 @@ def list_weeks() -> list[str]:
     return list(dict.fromkeys(write_week(dt.date.fromisoformat(day)) for day in published_dates()))
 
 
-def list_storylines(ranked: Sequence[EventView]) -> list[tuple[WeekStoryline, list[EventView]]]:
-    """Return the storylines with several events, one of them of several reports, by the place of their best event."""
-    ids = [event.event_id for event in ranked]
-    storyline_of = dict(Event.objects.filter(pk__in=ids).exclude(storyline=None).values_list("event_id", "storyline_id"))
+def list_storylines(
+    event_ids: Sequence[str], most: int = STORYLINES, views: Mapping[str, EventView] | None = None
+) -> list[tuple[WeekStoryline, list[EventView]]]:
+    """Return the first storylines of these events that have several events, one of them of several reports, by the place of their
+    first event here; each with its events here, oldest first. `views`: the events, if they were read already.
+    """
+    storyline_of = dict(Event.objects.filter(pk__in=event_ids).exclude(storyline=None).values_list("event_id", "storyline_id"))
     chapters = Story.objects.live().filter(event__storyline__in=set(storyline_of.values())).order_by()
     reports = list(chapters.values_list("event__storyline", "event").annotate(Count("pk")))
     shared = {storyline for storyline, _, number in reports if number > 1}  # others are linked nowhere, nor in a sitemap
     totals = Counter(storyline for storyline, _, _ in reports if storyline in shared)
-    members: dict[str, list[EventView]] = defaultdict(list)
-    for event in ranked:
-        if totals[storyline_of.get(event.event_id, "")] > 1:
-            members[storyline_of[event.event_id]].append(event)
+    members: dict[str, list[str]] = defaultdict(list)
+    for event_id in event_ids:
+        if totals[storyline_of.get(event_id, "")] > 1:
+            members[storyline_of[event_id]].append(event_id)
+    chosen = list(members.items())[:most]
+    if views is None:
+        views = events_by_id([event_id for _, ids in chosen for event_id in ids])
     found = []
-    for storyline_id, events in list(members.items())[:STORYLINES]:
+    for storyline_id, ids in chosen:
+        events = [views[event_id] for event_id in ids if event_id in views]
         events.sort(key=lambda event: (event.first.published_at, event.event_id))
         storyline = WeekStoryline(
             storyline_id=storyline_id,

@@ -150,6 +150,8 @@ def _write(moment: dt.datetime) -> str:
 
 def _choose_summary(story: StoryOut, question: Query) -> str:
     """Return the short summary, or the longer one if the short one lacks words of the question."""
+    if story.summary_short == story.summary_medium:
+        return story.summary_short
     headline, short, medium = map(tokens.tokens, (story.headline, story.summary_short, story.summary_medium))
     is_enough = Text(headline, short).share(question) == Text(headline, medium).share(question)
     return story.summary_short if is_enough else story.summary_medium

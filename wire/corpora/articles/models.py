@@ -242,8 +242,8 @@ class Article(Sealed):
     """An article as it was read last. `number` counts a publisher's articles from 0 and is what its postings name."""
 
     class State(models.TextChoices):
-        WAITING = "waiting", "named by a sitemap, nothing known of it yet"
-        LIVE = "live", "answered"
+        WAITING = "waiting", "listed in a sitemap, not read yet"
+        LIVE = "live", "served"
         FAILED = "failed", "its page cannot be read as an article"
         GONE = "gone", "removed by its publisher"
 

@@ -144,7 +144,7 @@ class LoadJobAdmin(base.ReadOnly):
     list_filter = ("status",)
     actions = ("cancel",)
     actions_list = ("upload",)
-    empty = "No fact-checks are loaded yet. “Upload claims” above loads a file of them."
+    empty = "There are no fact-checks yet. Load a file with “Upload claims” above."
     start = base.column("Started", lambda job: base.moment(job.created_at))
 
     def change_view(self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None) -> HttpResponse:  # noqa: ARG002

@@ -140,7 +140,9 @@ class RatingName(Sealed):
     key = models.CharField(max_length=200, primary_key=True, help_text="The label, folded.")
     label = models.CharField(max_length=MAX_LABEL)
     rating = models.CharField(max_length=12, choices=Rating.choices, default=Rating.UNKNOWN)
-    is_edited = models.BooleanField(default=False, editable=False, help_text="An editor decided; a release changes it no more.")
+    is_edited = models.BooleanField(
+        "edited", default=False, editable=False, help_text="An editor decided; a release changes it no more."
+    )
 
     objects = SealedQuerySet.as_manager()
 

@@ -25,7 +25,7 @@ NONE_FOUND: Final = (
     "No citation of this wire was found. One names an id (cbn-…), a permalink, or says 'as summarized by ChatbotNews.ai' or "
     "'ChatbotNews.ai, citing …'."
 )
-NOT_JUDGED: Final = "Checked against what the wire recorded; whether the publisher's report is true is not judged."
+NOT_JUDGED: Final = "This compares citations with the wire's record and does not judge whether the publisher's report is true."
 
 
 def verify_citation(text: str) -> VerifiedOut:

@@ -18,7 +18,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('number', models.PositiveIntegerField()),
-                ('state', models.CharField(choices=[('waiting', 'named by a sitemap, nothing known of it yet'), ('live', 'answered'), ('failed', 'its page cannot be read as an article'), ('gone', 'removed by its publisher')], default='waiting', max_length=7)),
+                ('state', models.CharField(choices=[('waiting', 'listed in a sitemap, not read yet'), ('live', 'served'), ('failed', 'its page cannot be read as an article'), ('gone', 'removed by its publisher')], default='waiting', max_length=7)),
                 ('url', models.CharField(help_text='As the publisher gives it; what is fetched and answered.', max_length=2048)),
                 ('key', models.CharField(help_text='Its canonical form, by which it is recognised.', max_length=2048)),
                 ('title', models.CharField(blank=True, max_length=500)),
