@@ -83,7 +83,7 @@ test-mcp-all: $(BIN)/.dev chromium $(CLIENTS)/node_modules/.installed $(IN_FRAME
 	$(BIN)/python -m pytest $(TOGETHER) -m clients $(CLIENTS)
 
 test-browser: $(BIN)/.dev chromium ## Use the site and the desk as people do, in Chromium (CHROMIUM, or found, or by apt-get as root)
-	$(BIN)/python -m pytest $(TOGETHER) -m browser tests/browser
+	$(BIN)/python -m pytest -n auto --dist loadfile -m browser tests/browser
 
 test-readme: $(BIN)/.dev ## Follow README in a fresh checkout with an empty home, word for word; install the package, run the steps of the image
 	$(BIN)/python -m pytest -m readme tests/test_readme.py tests/test_package.py tests/test_deploy.py

@@ -58,14 +58,15 @@ def paths(wire: Wire) -> Mapping[str, str]:
 
 
 @pytest.fixture
-def open_page(browser: Browser, wire: Wire) -> Iterator[Open]:
-    """A page of the sample wire in a window of its own; unless told otherwise 1440 pixels wide, light, with JavaScript."""
+def open_page(browser: Browser, request: pytest.FixtureRequest) -> Iterator[Open]:
+    """A page in a window of its own; unless told otherwise of the sample wire, 1440 pixels wide, light, with JavaScript."""
     with ExitStack() as closed:
 
-        def opened(path: str, *, of: Wire = wire, width: int = 1440, expects: int = 200, **options: Any) -> Watched:
+        def opened(path: str, *, of: Wire | None = None, width: int = 1440, expects: int = 200, **options: Any) -> Watched:
             context = browser.new_context(viewport={"width": width, "height": 900}, locale="en-GB", **options)
             closed.callback(context.close)
-            watched = watch(context, of.site)
+            wire: Wire = of or request.getfixturevalue("wire")  # no wire is made for tests that have their own
+            watched = watch(context, wire.site)
             assert watched.visit(path) == expects
             return watched
 
