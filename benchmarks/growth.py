@@ -237,7 +237,7 @@ def calls(stories: int) -> dict[str, Call]:
         "corrections": lambda _: queries.corrections(2),
         "corrections, deep": lambda d: queries.corrections(2, d.randrange(stories // 2, stories)),
         "calendar, its first year": lambda _: queries.calendar(first_year),
-        "calendar, a year that fills": lambda _: queries.calendar(),
+        "calendar, a growing year": lambda _: queries.calendar(),
         "neighbours": lambda d: queries.list_neighbours(d.choice(some)[2]),
         "sitemap_stories": lambda d: queries.sitemap_stories(d.randrange(max(1, stories // 10_000)), 1_000),
     }

@@ -15,6 +15,7 @@ from wire.corpora.timeline.corpus_config import KINDS, CorpusFile, parse_corpus
 from wire.corpora.timeline.models import MODELS, Corpus
 from wire.corpora.timeline.row_schemas import ROWS
 from wire.models import WireState
+from wire.text.lexicons import load
 
 PREFIX: Final = "row_"  # of fields, so that none has the name of a column
 _LONG: Final = ("about", "never_claims", "licence", "summary", "frame", "definition", "notes", "policy", "caution", "variant")
@@ -108,6 +109,9 @@ def form_of(table: str) -> type[RowForm]:
     schema, definitions = whole["properties"], whole.get("$defs", {})
     required = {name for name, field in ROWS[table].model_fields.items() if field.is_required()}
     fields = {PREFIX + name: build_field(name, part, name in required, definitions) for name, part in schema.items()}
+    for name, help_text in load("timeline_fields")["help"].items():
+        if PREFIX + name in fields:
+            fields[PREFIX + name].help_text = help_text
     meta = type("Meta", (), {"model": MODELS[table], "fields": ("corpus",)})
     return type(f"{table.capitalize()}Form", (RowForm,), {**fields, "table": table, "Meta": meta})
 
