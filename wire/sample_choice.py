@@ -1,12 +1,16 @@
 """Which wire `manage.py serve` shows: the sample if the operator chose it or nothing real is there, else the live one."""
 
+import os
 from pathlib import Path
+from typing import Final
 
 from django.apps import apps
 from django.conf import settings
 from django.db import Error
 
 from wire.models import Snapshot
+
+OF_DATABASES: Final = {f"{name}{file}" for name in ("DATABASE_URL", "DATABASE_REPLICA_URL") for file in ("", "_FILE")}
 
 
 def is_chosen() -> bool:
@@ -32,3 +36,15 @@ def has_content() -> bool:
         return Snapshot.objects.exists() or any(has_content() for has_content in apart)
     except Error:
         return False  # away for a while, which is no reason to stop serving the sample
+
+
+def get_sample_dir() -> Path:
+    """Return where the sample wire lies: beside the default data directory, or within one that an operator named."""
+    live = Path(settings.WIRE_DATA_DIR)
+    return (live.parent if live == settings.DEFAULT_DATA_DIR else live) / "sample"
+
+
+def build_sample_environment() -> dict[str, str]:
+    """Return the environment of processes that work on the sample wire."""
+    env = {name: value for name, value in os.environ.items() if name not in OF_DATABASES}
+    return env | {"WIRE_DATA_DIR": str(get_sample_dir())}

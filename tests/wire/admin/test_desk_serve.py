@@ -19,7 +19,7 @@ from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 
 from tests.clients.server import free_port
-from tests.wire.archives import MANAGE
+from tests.wire.archives import MANAGE, own_environment
 from tests.wire.installation import install_sqlite, manage
 from wire import permissions
 
@@ -99,6 +99,23 @@ def test_an_editors_account_is_asked_for_its_password_twice(
     ):
         with pytest.raises(CommandError, match=says):
             call_command("createeditor", taken)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("django_db_setup")
+def test_an_editors_account_opens_the_sample_wire_too(tmp_path: Path) -> None:
+    files = [install_sqlite(tmp_path), install_sqlite(tmp_path / "sample")]
+    command = [sys.executable, str(MANAGE), "createeditor", "ada"]
+    ran = subprocess.run(
+        command, env=own_environment(tmp_path), input="a long password", capture_output=True, text=True, check=True
+    )
+    assert ran.stdout.splitlines() == [
+        "ada may log in at /admin/, in the group editor.",
+        "In the sample wire: ada may log in at /admin/, in the group editor.",
+    ]
+    for file in files:
+        with contextlib.closing(sqlite3.connect(file)) as rows:
+            assert rows.execute("SELECT username FROM auth_user").fetchall() == [("ada",)]
 
 
 class Served:
@@ -190,7 +207,7 @@ def test_a_start_that_fails_opens_no_account_whose_password_nobody_saw(first_sta
     shutil.copytree(first_start[0] / "wire" / "sample", wire / "sample")
     served = Served(tmp_path)
     served.end()
-    assert "| Editors' desk of the live and sample wire: " in served.said
+    assert "| Editors' desk of the live wire: " in served.said  # the copied sample has its account already
 
 
 @pytest.mark.slow

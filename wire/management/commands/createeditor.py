@@ -1,18 +1,21 @@
 import getpass
+import subprocess
 import sys
 from typing import Any
 
+from django.conf import settings
 from django.core.management.base import CommandError, CommandParser
 
 from config.command_base import WireCommand
 from config.errors import WireError
-from wire import permissions
+from wire import permissions, sample_choice
 
 
 class Command(WireCommand):
     help = (
-        "Create a desk account. Asks for the password twice; without a terminal, reads it from the first line of standard input. "
-        "Refuses an empty, short or common one, and a name that is taken (manage.py changepassword NAME gives a new password)."
+        "Create a desk account, also in the sample wire if there is one. Asks for the password twice; without a terminal, reads it "
+        "from the first line of standard input. Refuses an empty, short or common one, and a name that is taken (manage.py "
+        "changepassword NAME gives a new password)."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -22,11 +25,17 @@ class Command(WireCommand):
     def handle(self, *, name: str, publisher: bool, **_options: Any) -> None:
         try:
             permissions.expect_new_name(name.strip())
-            permissions.create_editor(name.strip(), self._ask(), publisher=publisher)
+            password = self._ask()
+            permissions.create_editor(name.strip(), password, publisher=publisher)
         except WireError as error:
             raise CommandError(f"{error} {error.hint} No account was made.") from error
         groups = "editor and publisher" if publisher else "editor"
         self.stdout.write(f"{name.strip()} may log in at /admin/, in the group {groups}.")
+        if (sample_choice.get_sample_dir() / "wire.sqlite3").exists():  # the desk may be showing that wire
+            arguments = [sys.executable, str(settings.BASE_DIR / "manage.py"), "createeditor", name, *["--publisher"] * publisher]
+            env = sample_choice.build_sample_environment()
+            ran = subprocess.run(arguments, env=env, check=False, input=password, capture_output=True, text=True)  # noqa: S603
+            self.stdout.write(f"In the sample wire: {(ran.stdout or ran.stderr).strip()}")
 
     def _ask(self) -> str:
         if not sys.stdin.isatty():

@@ -6,7 +6,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any, Final
 
 from django.conf import settings
@@ -21,7 +20,6 @@ from wire.publishing.signing import key_file
 LOOK_AGAIN: Final = 2.0  # seconds between two looks for the first real snapshot
 ENDINGS: Final = (signal.SIGTERM, signal.SIGHUP)
 GRACE: Final = 8  # seconds that children may take to stop; container engines kill after ten
-OF_DATABASES: Final = {f"{name}{file}" for name in ("DATABASE_URL", "DATABASE_REPLICA_URL") for file in ("", "_FILE")}
 UVICORN: Final = (
     *("config.asgi:application", "--http", "config.http.uvicorn_protocol:WireProtocol", "--ws", "none"),
     *("--timeout-graceful-shutdown", str(GRACE - 3), "--log-level", "warning"),
@@ -127,10 +125,7 @@ def _is_sample_wanted(*, is_served: bool) -> bool:
 
 def _prepare_sample(password: str) -> tuple[dict[str, str], bool]:
     """Bring the sample wire up to date; return the environment that serves it, and if its first account was opened."""
-    env = {name: value for name, value in os.environ.items() if name not in OF_DATABASES}
-    live = Path(settings.WIRE_DATA_DIR)  # the sample lies beside the default one, or within one that an operator named
-    beside = live.parent if live == settings.DEFAULT_DATA_DIR else live
-    sample_env = env | {"WIRE_DATA_DIR": str(beside / "sample")}
+    sample_env = sample_choice.build_sample_environment()
     arguments = [sys.executable, str(settings.BASE_DIR / "manage.py"), "loadsample", "--prepare", "-v0"]
     # The password goes over standard input, which no process list shows.
     ran = subprocess.run(arguments, env=sample_env, check=False, input=password, stdout=subprocess.PIPE, text=True)  # noqa: S603
