@@ -20,6 +20,7 @@ REQUESTS ?= 100000
 SEED ?= 20260728
 export KILLS ?=
 export FULL ?=
+export SHARE ?=
 
 .DEFAULT_GOAL := help
 .PHONY: help run chromium test test-fast test-slow lint test-services test-services-all test-mcp test-mcp-all test-browser test-readme cluster-programs test-cluster test-cluster-short package release fuzz soak audit bench bench-smoke lock clean

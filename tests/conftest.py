@@ -1,5 +1,8 @@
 """Fixtures that every test may use."""
 
+import datetime as dt
+import os
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -61,19 +64,29 @@ DIFFERS_BY_DATABASE = (
     "wire/publishing/test_storylines.py",
     "wire/queries/test_as_of.py",
     "wire/queries/test_list_stories.py",
-    "wire/queries/test_verification.py",
     "wire/search/",
     "wire/site/test_metrics.py",
 )
 """Under tests/: what they test is done by SQL of one database, by locks, or by how a column orders, compares and holds values."""
 
 
+SHARE = int(os.environ.get("SHARE") or 1)
+"""Of so many parts of the slow tests, each whole files, the one of this day is run: .ci/run takes halves, `make test-slow` all."""
+os.environ.setdefault("SHARE_DAY", str(dt.datetime.now(dt.UTC).toordinal()))  # the same in all workers, also at midnight
+
+
 @pytest.hookimpl(tryfirst=True)  # before -m chooses
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    others = set[pytest.Item]()
     for item in items:
         file = item.path.relative_to(Path(__file__).parent).as_posix()
         if file.startswith(DIFFERS_BY_DATABASE) and (item.get_closest_marker("django_db") or item.get_closest_marker("clients")):
             item.add_marker("databases")
+        if item.get_closest_marker("slow") and (zlib.crc32(file.encode()) + int(os.environ["SHARE_DAY"])) % SHARE:
+            others.add(item)
+    if others:
+        config.hook.pytest_deselected(items=list(others))
+        items[:] = [item for item in items if item not in others]
 
 
 @pytest.fixture(scope="session")
