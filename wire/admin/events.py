@@ -115,6 +115,10 @@ class EventAdmin(QueuedAdmin[Event], ModelAdmin[Event]):
         match request.POST.get("do"):
             case "merge":
                 return self._merge(request, event, stories)
+            case "split" if len(chosen) in (0, len(stories)):
+                messages.error(request, "Nothing was split: tick at least one report, and leave at least one unticked.")
+                kept = {"ticked": request.POST.getlist("story"), "split_reason": request.POST.get("reason", "")}
+                return render(request, "admin/event.html", self._build_context(request, event) | kept)
             case "split":
                 ids = [story.chatbotnews_id for story in chosen]
                 settle(request, chosen, "Split off into an event of their own", lambda why: corrections.split(ids, reason=why))

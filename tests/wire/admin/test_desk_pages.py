@@ -253,7 +253,7 @@ def test_whoever_lacks_a_permission_is_told_in_the_sites_own_style_what_to_do() 
     answer = at_desk("editor").get("/admin/auth/user/")
     assert answer.status_code == 403
     page = words(answer)
-    assert "You do not have permission Nothing was changed. You are logged in as editor" in page
+    assert "You do not have permission Nothing was changed. The account editor does not have permission for this page." in page
     assert "Log out" in page
     assert "wire/site.css" in answer.content.decode()
 

@@ -60,12 +60,17 @@ class CorpusAdmin(ModelAdmin[Corpus]):
         view = self.admin_site.admin_view(self.release)
         return [path("<int:pk>/release/", view, name="timeline_corpus_release"), *super().get_urls()]
 
-    def view_on_site(self, corpus: Corpus) -> str:
-        return reverse("timeline", args=[corpus.slug])
+    def view_on_site(self, corpus: Corpus) -> str | None:
+        return reverse("timeline", args=[corpus.slug]) if corpus.release else None  # readers see nothing before the first release
 
     its_words = column("corpus.json", lambda corpus: format_html('<pre class="output">{}</pre>', corpus.written))
     waiting = column("Not released yet", lambda corpus: _mark_changes(corpus))
-    public = column("Public page", lambda corpus: link_public(reverse("timeline", args=[corpus.slug]), corpus))
+    public = column(
+        "Public page",
+        lambda corpus: (
+            link_public(reverse("timeline", args=[corpus.slug]), corpus) if corpus.release else "after its first release"
+        ),
+    )
 
     def release(self, request: HttpRequest, pk: int) -> HttpResponse:
         """Show what the next release changes; posting the form makes it, or discards the draft."""
