@@ -104,6 +104,8 @@ def list_storylines(
     found = []
     for storyline_id, ids in chosen:
         events = [views[event_id] for event_id in ids if event_id in views]
+        if not events:  # withdrawn meanwhile
+            continue
         events.sort(key=lambda event: (event.first.published_at, event.event_id))
         storyline = WeekStoryline(
             storyline_id=storyline_id,
