@@ -97,7 +97,8 @@ def test_a_text_without_a_declaration_is_guessed_and_western_text_as_browsers_do
     assert "cp1252" in western.doubt
 
 
-@given(st.text(st.characters(codec="cp1251", min_codepoint=0x410), min_size=20), st.integers(0, 19))
+# Small letters alone: a capital before ё may be valid UTF-8, and what is UTF-8 in most of its letters is read as that.
+@given(st.text(st.characters(min_codepoint=0x430, max_codepoint=0x44F), min_size=20), st.integers(0, 19))
 def test_one_bad_byte_never_costs_more_than_one_character(text: str, at: int) -> None:
     data = bytearray(feed("windows-1251", text).encode("cp1251"))
     start = data.index(b"<title>") + len(b"<title>")
