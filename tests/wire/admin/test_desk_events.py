@@ -116,9 +116,9 @@ def test_a_merge_without_another_event_or_without_a_reason_changes_nothing(desk:
 @pytest.mark.slow
 def test_ticked_reports_are_split_off(desk: Client, purchase: list[Entry]) -> None:
     wired = story_of(purchase[1])
-    refused = desk.post(page_of(purchase[0]), {"do": "split", "reason": "Two purchases."}).content.decode()
+    refused = desk.post(page_of(purchase[0]), {"do": "split", "reason": "Two purchases."})
     assert "Nothing was split: tick at least one report, and leave at least one unticked." in words(refused)
-    assert 'value="Two purchases."' in refused  # nobody types it again
+    assert 'value="Two purchases."' in refused.content.decode()  # nobody types it again
     assert "A reason is missing." in do(desk, purchase[0], do="split", story=wired.chatbotnews_id)
     said = do(desk, purchase[0], do="split", story=wired.chatbotnews_id, reason="Two purchases.")
     assert "Split off into an event of their own. Published: 15 Jan 2026 (revision 2)." in said
