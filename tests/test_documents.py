@@ -108,8 +108,7 @@ def read_measured_rates() -> dict[str, int]:
 
 def test_no_document_names_a_path_outside_of_the_repository() -> None:
     named = {
-        document.name: re.findall(r"(?:\.\./)+shared/\S*|/(?:work|root)/\S*", document.read_text("utf-8"))
-        for document in DOCUMENTS
+        document.name: re.findall(r"(?:\.\./)+shared/\S*|/(?:work|root)/\S*", document.read_text("utf-8")) for document in DOCUMENTS
     }
     assert {name: paths for name, paths in named.items() if paths} == {}
 
