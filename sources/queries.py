@@ -79,6 +79,11 @@ def feeds_health(now: dt.datetime | None = None) -> FeedsHealthOut:
     return FeedsHealthOut(checked_at=now, feeds=[_describe_feed(feed, now) for feed in rows], note=None)
 
 
+def list_source_names() -> list[str]:
+    """Return the names of the 24 publications in roster order."""
+    return list(Publication.objects.active().in_roster_order().values_list("name", flat=True))
+
+
 def known_names() -> list[names.Name]:
     """List the names of all publications, retired ones too, for the integrity check."""
     return [publication.as_name() for publication in Publication.objects.all()]

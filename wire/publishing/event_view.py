@@ -178,7 +178,15 @@ def rank(event: EventView, day: dt.date) -> consensus.Key:
 
 def find_most_reported(events: Iterable[EventView]) -> EventView:
     """Return the event that most sources report, the newest of several: its headline names a storyline."""
-    return max(events, key=lambda event: (event.count, event.first.published_at, event.event_id))
+    # What `find_headline_events` reads from the database alone.
+    return max(
+        events,
+        key=lambda event: (
+            max(report.story.cross_source_count for report in event.reports),
+            event.reports[0].story.published_at,
+            event.event_id,
+        ),
+    )
 
 
 def leading(events: Sequence[EventView], day: dt.date) -> EventView | None:

@@ -12,7 +12,7 @@ from wire.models import Event, Story
 from wire.publishing.event_view import EventView, find_most_reported
 from wire.queries.events import events_by_id, view_event
 from wire.queries.stories import get_standing_story, search_wire
-from wire.queries.storylines import list_chapters, view_storyline
+from wire.queries.storylines import find_headline_events, view_storyline
 from wire.schemas.documents import DocumentHit, DocumentOut, DocumentsOut, RefusedKind, build_document
 from wire.schemas.params import SEARCH_LIMIT
 from wire.schemas.story import StoryOut
@@ -123,13 +123,15 @@ def _list_events(stories: Sequence[StoryOut]) -> list[DocumentHit]:
 
 def _list_storylines(stories: Iterable[StoryOut]) -> list[DocumentHit]:
     ids = dict.fromkeys(story.event_id for story in stories)
-    events = Event.objects.exclude(storyline=None).in_bulk(ids)
-    one_of_each = {events[event].storyline_id: events[event] for event in ids if event in events}
-    chapters = {storyline: list_chapters(event) for storyline, event in one_of_each.items()}
-    several = {storyline: of_it for storyline, of_it in chapters.items() if storyline and len(of_it) > 1}
-    views = events_by_id([event for of_it in several.values() for event in of_it]) if several else {}
-    named = [(storyline, [views[event] for event in of_it if event in views]) for storyline, of_it in several.items()]
-    return [_to_hit(STORYLINE, find_most_reported(events).lead, storyline) for storyline, events in named if events]
+    storyline_of = dict(Event.objects.filter(pk__in=ids).exclude(storyline=None).values_list("event_id", "storyline_id"))
+    storylines = dict.fromkeys(storyline_of[event] for event in ids if event in storyline_of)
+    headlines = find_headline_events(storylines)
+    events = events_by_id(headlines.values()) if headlines else {}
+    return [
+        _to_hit(STORYLINE, events[event].lead, storyline)
+        for storyline in storylines
+        if (event := headlines.get(storyline)) in events  # else withdrawn meanwhile
+    ]
 
 
 def _fetch_story(story_id: str) -> DocumentOut:

@@ -1,9 +1,12 @@
 """Queries of one event and its storyline: events over weeks, each a consequence of, or the next step after, an earlier one."""
 
-from collections.abc import Mapping, Sequence
+import datetime as dt
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
 from itertools import chain
 
 from django.conf import settings
+from django.db.models import Max, Min
 
 from config.errors import NotFound
 from wire.models import Event, Story, StoryPair
@@ -105,6 +108,16 @@ def list_chapters(event: Event) -> list[str]:
     """Return the ids of the events of an event's storyline that have a live story, oldest first."""
     events = {"event__storyline": event.storyline_id} if event.storyline_id else {"event": event.event_id}
     return sort_events(Story.objects.live().filter(**events))
+
+
+def find_headline_events(storyline_ids: Collection[str]) -> dict[str, str]:
+    """Return the storylines among these that have several events with a live story, each with its `find_most_reported` event."""
+    live = Story.objects.live().filter(event__storyline__in=storyline_ids).order_by()
+    rows = live.values_list("event__storyline", "event").annotate(Max("cross_source_count"), Min("published_at"))
+    chapters: dict[str, list[tuple[int, dt.datetime, str]]] = defaultdict(list)
+    for storyline_id, event_id, sources, began in rows:
+        chapters[storyline_id].append((sources, began, event_id))
+    return {storyline_id: max(events)[2] for storyline_id, events in chapters.items() if len(events) > 1}
 
 
 def find_neighbours(event_id: str) -> tuple[str | None, schemas.EventLink | None, schemas.EventLink | None]:

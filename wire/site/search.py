@@ -16,7 +16,7 @@ from sources.vocabulary import Tier
 from wire import queries
 from wire.schemas.params import MAX_QUERY, Group, SearchForm, Sort
 from wire.schemas.story import StoryOut
-from wire.site.pages import PER_LIST, page, public
+from wire.site.pages import page, public
 from wire.text import tokens
 from wire.text.query import EVERYTHING, Query, Text, forms
 from wire.text.vocabulary import Category, Topic
@@ -25,6 +25,7 @@ DEFAULTS: Final = {("sort", Sort.RELEVANCE), ("group", Group.EVENT)}
 FILTERS: Final = ("source", "tier", "category", "topic", "since", "until")  # as a sentence names them
 SUBSCRIBED: Final = ("query", *FILTERS)  # what a feed of a search takes of it
 
+HITS: Final = 20  # on a page
 NEAREST: Final = 3  # stories that an empty answer offers
 
 Params = dict[str, str]  # the form's values by field; "" where nothing was chosen
@@ -34,7 +35,7 @@ Params = dict[str, str]  # the form's values by field; "" where nothing was chos
 def search(request: HttpRequest) -> HttpResponse:
     """Show the form and its results: a search for words, or the newest stories that pass the filters."""
     params = read_params(request.GET, *SUBSCRIBED, "sort", "group")
-    publications = [source.name for source in sources_queries.list_sources().sources]
+    publications = sources_queries.list_source_names()
     context: dict[str, Any] = {"asked": params, "categories": Category, "topics": Topic, "tiers": Tier, "sources": publications}
     try:
         form = read_form(params)
@@ -57,7 +58,7 @@ def read_params(sent: QueryDict, *names: str) -> Params:
 def read_form(params: Params) -> SearchForm:
     """Return the form's values; spell the publication as the roster does, drop a refused value. Raises: InvalidArgument."""
     try:
-        form = SearchForm.model_validate({name: value for name, value in params.items() if value} | {"limit": PER_LIST})
+        form = SearchForm.model_validate({name: value for name, value in params.items() if value} | {"limit": HITS})
         if form.source:
             form.source = params["source"] = sources_queries.canonical_source(form.source)
     except ValidationError as error:
@@ -152,9 +153,12 @@ def _choose_summary(story: StoryOut, question: Query) -> str:
     """Return the short summary, or the longer one if the short one lacks words of the question."""
     if story.summary_short == story.summary_medium:
         return story.summary_short
-    headline, short, medium = map(tokens.tokens, (story.headline, story.summary_short, story.summary_medium))
-    is_enough = Text(headline, short).share(question) == Text(headline, medium).share(question)
-    return story.summary_short if is_enough else story.summary_medium
+    headline, short = map(tokens.tokens, (story.headline, story.summary_short))
+    shares = Text(headline, short).shares(question)
+    if all(share == 1 for share in shares):
+        return story.summary_short
+    more = Text(headline, tokens.tokens(story.summary_medium)).shares(question)
+    return story.summary_short if more == shares else story.summary_medium
 
 
 def _address(params: Params, **changes: str) -> str:

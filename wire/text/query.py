@@ -200,10 +200,6 @@ class Text:
         parts = [f" {' '.join(words_of(part))} " for part in (self.headline, self.summary)] if query.phrases else []
         return all(any(f" {' '.join(phrase)} " in part for part in parts) for phrase in query.phrases)
 
-    def share(self, query: Query) -> float:
-        """Return the rarity of the terms that it has, synonyms counting less."""
-        return _sum_rarity(query, self.shares(query))
-
     def shares(self, query: Query) -> list[float]:
         """Return for each term 1 if it has it, less for a synonym, or 0."""
         padded = f" {' '.join((*self.headline, *self.summary, *self.marks))} "
