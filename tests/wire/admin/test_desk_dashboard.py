@@ -73,7 +73,7 @@ def test_each_damaged_snapshot_is_named_and_the_others_are_looked_at(desk: Clien
         ({"packed": zlib.compress(b"{}")[:-5]}, "its bytes do not have its hash, for they cannot be read"),
         ({"packed": b"garbage"}, "its bytes do not have its hash, for they cannot be read"),
         ({"packed": b""}, "its bytes do not have its hash, for they cannot be read"),
-        ({"signature": "AAAA"}, "its signature is not that of key"),
+        ({"signature": "AAAA"}, "its signature does not match key"),
     ]
     publish(*(entry(published_at=f"2026-01-{day:02}T10:00:00Z") for day in range(1, len(damage) + 1)))
     for day, (change, _) in enumerate(damage, start=1):
