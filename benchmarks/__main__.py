@@ -143,8 +143,8 @@ class Run:
         lacking = "" if self._postgres else " Postgres was not measured, since TEST_DATABASE_URL named no server that answers."
         return (
             f"Measured at commit {commit}: {report.describe_machine()}, in one run of {minutes:.0f} minutes. "
-            f"The median of a fixed loop was {noise:.2f} times its minimum. Well above 1.1, the machine was "
-            f"shared: trust ratios rather than times.{lacking}"
+            f"The median of a fixed loop was {noise:.2f} times its minimum. If that is well above "
+            f"1.1, the machine was shared: trust ratios rather than times.{lacking}"
         )
 
 

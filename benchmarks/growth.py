@@ -33,7 +33,7 @@ def main() -> None:
     parser.add_argument("--times", type=int, default=100, help="calls of each query in a round (default: 100)")
     parser.add_argument("--rounds", type=int, default=3, help="of which the shortest time of each call counts (default: 3)")
     parser.add_argument("--searches", type=int, default=5_000, help="searches whose answers are compared (default: 5,000)")
-    parser.add_argument("--only", default="", help="only queries whose name holds this text")
+    parser.add_argument("--only", default="", help="only queries whose name contains this text")
     parser.add_argument("--inside", action="store_true", help="in a process of its own: one wire, asked by standard input")
     options = parser.parse_args()
     if options.inside:

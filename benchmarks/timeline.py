@@ -1,6 +1,6 @@
-"""Import and search of timeline corpora, and how search grows: `python -m benchmarks.timeline [--reports N] [--calls N]`.
+"""Measure import and search of timeline corpora, and how search grows: `python -m benchmarks.timeline [--reports N] [--calls N]`.
 
-Searches go over 1,000 and over N reports; tools are called through the ASGI application without its cache, in one process.
+Searches run over 1,000 and over N reports; tools are called through the ASGI application without its cache, in one process.
 """
 
 import argparse
@@ -30,7 +30,7 @@ def vocabulary(rng: random.Random, size: int = 20_000) -> list[str]:
 
 
 def write(directory: Path, number: int, seed: int = 7) -> None:
-    """A corpus of this many reports, of invented words that are as unevenly common as those of a language."""
+    """Write a corpus of `number` reports in invented words, as unevenly frequent as those of a language."""
     rng = random.Random(seed)
     words = vocabulary(rng)
     weights = list(accumulate(1 / (rank + 3) for rank in range(len(words))))
@@ -98,7 +98,7 @@ def questions(rng: random.Random) -> Iterator[dict[str, Any]]:
 
 
 def time_calls(call: Callable[[dict[str, Any]], object], number: int) -> tuple[list[float], list[float]]:
-    """Seconds of each call by the clock, and of CPU time, sorted; the first calls only warm up."""
+    """Return the wall-clock and CPU seconds of each call, sorted; the first calls only warm up."""
     asked = questions(random.Random(3))
     seconds, busy = [], []
     for place in range(number + WARM):
@@ -192,7 +192,7 @@ async def _post(application: Any, path: str, body: bytes) -> None:
 
     await application(scope, receive, send)
     if status[0] != 200:
-        raise SystemExit(f"the call was answered with {status[0]}")
+        raise SystemExit(f"the call returned HTTP {status[0]}")
 
 
 if __name__ == "__main__":

@@ -48,7 +48,7 @@ def _stop() -> NoReturn:
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # a second one ends the process at once, and without a word
     sys.stderr.write(
         "\nStopped before the end. Committed work is kept, and unfinished work is rolled back: run the command again; "
-        "it continues from there or starts over.\n"
+        "it continues where it stopped or starts over.\n"
     )
     sys.exit(INTERRUPTED)
 

@@ -5,8 +5,8 @@
     python verify_day.py https://wire.example [2026-10-12]
     python verify_day.py day.json provenance.json wire-keys.json
 
-Recomputes every story_sha256 and the wire_sha256 and checks the signature. Prints OK, or the first difference and exits 1.
-docs/provenance.md says the same in words.
+Recomputes every story_sha256 and the wire_sha256 and checks the signature. Prints OK; or prints the first difference and exits
+with 1. docs/provenance.md explains it in words.
 """
 
 import base64

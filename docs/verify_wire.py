@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Checks a wire's log from its public JSON alone: no day dropped, no story rewritten, no history forked or signed anew.
+"""Checks a wire's log from its public JSON alone: no day dropped, no story rewritten, no history forked or re-signed.
 
     pip install cryptography
     python verify_wire.py https://wire.example [--days 30] [--state seen.json] [--witness https://other.example]
 
-Recomputes the Merkle root over every snapshot and compares it with the signed checkpoint; then the newest days, story by story.
-`--state` holds the next look against what was seen now; `--witness` against what another wire saw. Prints OK, or the first
-difference and exits 1. docs/provenance.md says the same in words.
+Recomputes the Merkle root over every snapshot and compares it with the signed checkpoint; then checks the newest days story by
+story. `--state` compares with what an earlier run saw, `--witness` with what another wire saw. Prints OK; or prints the first
+difference and exits with 1. docs/provenance.md explains it in words.
 """
 
 import argparse
@@ -29,16 +29,16 @@ CONTENT = (
 
 
 class Difference(Exception):
-    """The first thing that is not as it was published."""
+    """The first difference from what was published."""
 
 
 def canonical(value: Any) -> bytes:
-    """RFC 8785, for values without numbers that Python writes otherwise, as the wire's are."""
+    """RFC 8785 bytes. The wire has no numbers that Python would write differently."""
     return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode()
 
 
 def root(leaves: list[bytes]) -> bytes:
-    """RFC 9162, 2.1: over leaf hashes."""
+    """Return the Merkle root over leaf hashes (RFC 9162, 2.1)."""
     while len(leaves) > 1:
         pairs = [leaves[at : at + 2] for at in range(0, len(leaves), 2)]
         leaves = [hashlib.sha256(b"\x01" + pair[0] + pair[1]).digest() if len(pair) > 1 else pair[0] for pair in pairs]
@@ -60,7 +60,7 @@ def get(url: str) -> bytes:
 
 
 def opened(note: str, keys: list[Json], what: str) -> tuple[str, int, str]:
-    """Origin, size and root of a checkpoint that one of the keys signed. Raises: Difference."""
+    """Return origin, size and root of a checkpoint that one of the keys signed. Raises: Difference."""
     text, _, lines = note.partition("\n\n")
     origin, size, tree = text.split("\n")[:3]
     for line in lines.splitlines():
@@ -71,11 +71,11 @@ def opened(note: str, keys: list[Json], what: str) -> tuple[str, int, str]:
             if name == origin and signed[:4] == hashlib.sha256(f"{name}\n\x01".encode() + public).digest()[:4]:
                 Ed25519PublicKey.from_public_bytes(public).verify(signed[4:], f"{text}\n".encode())
                 return origin, int(size), tree
-    raise Difference(f"{what}: signed by no key of the wire")
+    raise Difference(f"{what}: not signed by any key of the wire")
 
 
 def check(site: str, days: int, seen: list[tuple[str, Json]]) -> tuple[str, Json]:
-    """What was verified, and what to keep of it; `seen`: earlier looks, of one's own or a witness, by name. Raises: Difference."""
+    """Return a summary and the state to save; `seen`: earlier states, own or a witness's, by name. Raises: Difference."""
     keys = json.loads(get(f"{site}/.well-known/wire-keys.json"))["keys"]
     note = get(f"{site}/.well-known/wire-checkpoint").decode()
     origin, size, tree = opened(note, keys, "checkpoint")
@@ -89,7 +89,7 @@ def check(site: str, days: int, seen: list[tuple[str, Json]]) -> tuple[str, Json
     same("checkpoint: root", tree, base64.b64encode(root(hashes)).decode())
     for name, past in seen:
         if past["keys"] and not {key["public_key"] for key in keys} >= set(past["keys"]):
-            raise Difference(f"{name}: a key that signed then is published no longer: the history was signed anew")
+            raise Difference(f"{name}: a key used then is no longer published: the history was re-signed")
         if past["size"] > size:
             raise Difference(f"{name}: {past['size']} snapshots were seen, now there are {size}: a day was dropped")
         same(f"{name}: root at {past['size']} snapshots", past["root"], base64.b64encode(root(hashes[: past["size"]])).decode())
@@ -119,7 +119,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("site")
     parser.add_argument("--days", type=int, default=30, help="how many of the newest days to read story by story")
-    parser.add_argument("--state", type=Path, help="what was seen before; written anew if all is well")
+    parser.add_argument("--state", type=Path, help="file with the state of the last run; rewritten if all is well")
     parser.add_argument("--witness", action="append", default=[], help="another wire that watches this one")
     args = parser.parse_args()
     site = args.site.rstrip("/")
@@ -130,14 +130,14 @@ def main() -> int:
             origin = get(f"{site}/.well-known/wire-checkpoint").decode().split("\n")[0]
             for log in json.loads(get(f"{witness.rstrip('/')}/api/log/witnessed.json"))["logs"]:
                 if log["origin"] == origin:
-                    _, size, tree = opened(log["note"], keys, f"what {witness} saw: the history was signed anew")
+                    _, size, tree = opened(log["note"], keys, f"what {witness} saw: the history was re-signed")
                     seen.append((f"what {witness} saw", {"size": size, "root": tree, "keys": []}))
         verified, state = check(site, args.days, seen)
         if args.state:
             args.state.write_text(json.dumps(state))
         sys.stdout.write(f"OK: {verified}\n")
     except InvalidSignature:
-        sys.stdout.write("DIFFERS: the signature of a checkpoint is not that of the key it names\n")
+        sys.stdout.write("DIFFERS: a checkpoint's signature does not match the key it names\n")
         return 1
     except (Difference, OSError, ValueError, LookupError, TypeError) as error:
         sys.stdout.write(f"DIFFERS: {error}\n" if isinstance(error, Difference) else f"CANNOT BE READ: {error!r}\n")

@@ -72,7 +72,7 @@ def canonical_source(name: str, argument: str = "source") -> str:
 
 
 def feeds_health(now: dt.datetime | None = None) -> FeedsHealthOut:
-    """Return how old each source is and how its feeds fare, in roster order. `wire.queries` knows of the sample wire, too."""
+    """Return the age of each source and the health of its feeds, in roster order. `wire.queries` knows of the sample wire, too."""
     now = (now or timezone.now()).replace(microsecond=0)
     feeds = Feed.objects.filter(publication__seat__isnull=False).select_related("publication", "health")
     rows = feeds.order_by("publication__tier", "publication__seat", "id")

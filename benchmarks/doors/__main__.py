@@ -1,4 +1,4 @@
-"""The wire and other servers, measured in turn: `python -m benchmarks.doors [--rounds N] [--seconds N]`. Linux only."""
+"""Measure the wire and other servers in turn: `python -m benchmarks.doors [--rounds N] [--seconds N]`. Linux only."""
 
 import argparse
 import os
@@ -22,13 +22,13 @@ CALM: Final = 0.7  # of the saturated rate
 
 def main() -> None:
     parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.doors", description="Measure both doors beside bare ASGI and others."
+        prog="python -m benchmarks.doors", description="Compare the MCP server and the API with other servers."
     )
-    parser.add_argument("--rounds", type=int, default=3, help="visits to every contender (default: 3)")
-    parser.add_argument("--seconds", type=int, default=1, help="seconds of each visit (default: 1)")
+    parser.add_argument("--rounds", type=int, default=3, help="visits to each server (default: 3)")
+    parser.add_argument("--seconds", type=int, default=1, help="seconds per visit (default: 1)")
     parser.add_argument("--calm", type=int, default=3, help="visits at a constant rate in each round (default: 3)")
-    parser.add_argument("--only", action="append", help="only questions whose title holds this text (may be given again)")
-    parser.add_argument("--realtime", action="store_true", help="go before what else runs on the machine (needs root)")
+    parser.add_argument("--only", action="append", help="only questions whose title contains this text (repeatable)")
+    parser.add_argument("--realtime", action="store_true", help="run before everything else on the machine (needs root)")
     asked = parser.parse_args()
     if asked.realtime:  # servers and load generators inherit it
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
@@ -43,8 +43,8 @@ def main() -> None:
 
 
 def _measure(load: Load, rows: list[Row], *, rounds: int, seconds: int, calm: int) -> None:
-    """Visit all rows in each round, in another order, so that nobody always follows the same one, and those to one row lie
-    apart: what slows a shared machine for ten seconds spoils one of them, not five. Whoever is not asked stands still.
+    """Visit all rows in each round, in random order, so that no row always follows the same one and visits to one row are
+    spread out: what slows a shared machine for ten seconds spoils one visit, not five. All other servers are paused.
     """
     order = random.Random(1)
     paced = [row for row in rows if row.paced]
@@ -61,12 +61,12 @@ def _measure(load: Load, rows: list[Row], *, rounds: int, seconds: int, calm: in
 
 def _saturate(load: Load, row: Row, seconds: int) -> None:
     if not row.section.miss:
-        row.server.ask(row.question)  # what misses have pushed out of a cache is back in it
+        row.server.ask(row.question)  # put back into the cache what misses evicted
     row.measured.append(load.measure(row.server, row.question, seconds, size=row.size))
 
 
 def _pace(load: Load, row: Row, seconds: int) -> None:
-    """The saturated rate is found again just before: on a shared machine the next minute may be another machine."""
+    """Measure the saturated rate again first: on a shared machine it may change within a minute."""
     row.server.ask(row.question)
     found = load.measure(row.server, row.question, seconds, size=row.size)
     calm = load.measure(row.server, row.question, seconds, size=row.size, rate=CALM * found.rate)
@@ -74,7 +74,7 @@ def _pace(load: Load, row: Row, seconds: int) -> None:
 
 
 def _how(load: Load, contest: Contest, realtime: bool) -> str:
-    program = "wrk" if load.wrk else "benchmarks/doors/client.py (there was no wrk, and its own cost bounds fast rows)"
+    program = "wrk" if load.wrk else "benchmarks/doors/client.py (wrk was not found; the client's own cost limits fast rows)"
     packages = [serving_packages(), f"mcp {version('mcp')}", *(f"{who} {contest.versions[who]}" for who in contest.versions)]
     said = [f"Load by {program} over {CONNECTIONS} connections; {', '.join(packages)}."]
     said += [f"{who} was not measured: {why}" for who, why in contest.missing.items()]

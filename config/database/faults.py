@@ -1,4 +1,4 @@
-"""Faults of the machine in words for its operator: what happened, what is safe, what to do."""
+"""Explain faults of the machine to its operator: what happened, what is safe, what to do."""
 
 import errno
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from config.database.routing import is_away, missing
 from config.errors import WireError
 
 _KEPT: Final = "Committed data is safe and still served; the current change was rolled back."
-_AGAIN: Final = "then run this again: it continues from there."
+_AGAIN: Final = "then run this again: it continues where it stopped."
 _FULL: Final = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _ON_SQLITE: Final = {  # by SQLite's primary result codes
     5: ("The database is locked by another writer", f"Let it finish, {_AGAIN}"),
@@ -21,12 +21,12 @@ _ON_SQLITE: Final = {  # by SQLite's primary result codes
     11: ("The database file is damaged", "Stop the server, keep the file, and restore the latest backup (docs/operations.md)."),
     13: ("The disk is full", f"Make room, {_AGAIN}"),
     14: ("The database file cannot be opened", "Check that it exists and who owns it; if it is gone, restore a backup."),
-    26: ("The database file is no database", "Stop the server, keep the file, and restore the latest backup (docs/operations.md)."),
+    26: ("The database file is not SQLite", "Stop the server, keep the file, and restore the latest backup (docs/operations.md)."),
 }
 
 
 def explain_fault(error: BaseException) -> str:
-    """In one line; empty for what is no fault of the machine."""
+    """Return the explanation in one line, or "" for other errors."""
     words = " ".join(str(error).split()).rstrip(".")
     if isinstance(error, WireError):
         return f"{error.message} {error.hint}".strip()
@@ -45,9 +45,9 @@ def explain_fault(error: BaseException) -> str:
 
 @contextmanager
 def explaining() -> Iterator[None]:
-    """For commands that work on a wire. Raises: CommandError in place of what can be explained."""
+    """Raise CommandError, with the explanation, in place of faults that can be explained."""
     if why := missing():
-        raise CommandError(f"The database is gone: {why}. Restore a backup; for an empty one run manage.py migrate.")
+        raise CommandError(f"The database is gone: {why}. Restore a backup, or run manage.py migrate to start empty.")
     try:
         yield
     except (WireError, Error, OSError) as error:

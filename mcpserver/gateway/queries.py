@@ -87,7 +87,7 @@ class ExplainOut(Schema):
 
 
 class UpstreamOut(Schema):
-    """How an upstream fares: the circuit of this process, and what any process noted last."""
+    """State of an upstream: the circuit of this process, and what any process noted last."""
 
     name: str
     kind: str

@@ -1,6 +1,6 @@
-"""A publisher's own articles as an MCP server: one for each publisher, of the three tools that such servers have.
+"""One MCP server per publisher for its articles, with the three tools of the specification.
 
-Names, descriptions, arguments, texts and errors are the specification's; structured content and further arguments are additions.
+Names, descriptions, arguments, texts and errors follow the specification; structured content and more arguments are additions.
 """
 
 import datetime as dt
@@ -39,7 +39,7 @@ INSTRUCTIONS: Final[str] = TEXTS["articles"]["instructions"]
 
 
 def _at_most(length: int) -> AfterValidator:
-    """Return a bound that is not listed, where the specification lists none."""
+    """Return a bound that the schema does not show, because the specification has none."""
 
     def check(text: str) -> str:
         if len(text) > length:
@@ -51,10 +51,10 @@ def _at_most(length: int) -> AfterValidator:
 
 # The specification calls a limit a number; the bounds are the ones that its description names.
 _NUMBER: Final[dict[str, Any]] = {"type": "number"}
-Cursor = Annotated[str | None, Field(max_length=MAX_CURSOR, description="next_cursor of the page before.")]
+Cursor = Annotated[str | None, Field(max_length=MAX_CURSOR, description="The previous next_cursor.")]
 MaxChars = Annotated[
     Annotated[int, Field(ge=1, le=queries.WHOLE), WHOLE] | None,
-    Field(description="Max characters of text; default: all of it. next_offset continues."),
+    Field(description="Max characters of text; default: all. Continue at next_offset."),
 ]
 Offset = Annotated[int, Field(ge=0, le=queries.WHOLE, description="Characters of the text to skip."), WHOLE]
 
@@ -67,7 +67,7 @@ class SearchContent(Arguments):
 
 class GetArticle(Arguments):
     url: Annotated[str, Field(description="The article URL to retrieve"), _at_most(MAX_URL)]
-    format: Annotated[Format, Field(description="Of the text.")] = "markdown"
+    format: Annotated[Format, Field(description="Text format.")] = "markdown"
     max_chars: MaxChars = None
     offset: Offset = 0
 
@@ -84,7 +84,7 @@ def search_content(slug: str, args: SearchContent) -> ToolAnswer:
 
 
 def get_article(slug: str, args: GetArticle, payment: object = None) -> ToolAnswer:
-    """Return an article; one that costs something is asked for, paid and given as x402's MCP transport has it."""
+    """Return an article; a paid one is requested, paid for and delivered as x402's MCP transport prescribes."""
     try:
         found, settled = queries.buy_article(slug, args.url, args.format, args.max_chars or queries.WHOLE, args.offset, payment)
     except PaymentRequired as error:
@@ -99,7 +99,7 @@ def list_recent(slug: str, args: ListRecent) -> ToolAnswer:
 
 
 def _list(page: HitsOut | RecentsOut) -> ToolAnswer:
-    # As text it is the bare list of the specification's own fields.
+    # The text is the bare list, with the specification's own fields only.
     structured = page.model_dump(mode="json")
     bare = [{name: value for name, value in one.items() if name != "untrusted_instructions"} for one in structured["articles"]]
     return ToolAnswer(structured, orjson.dumps(bare).decode())
@@ -110,15 +110,15 @@ _FORMS: Final[Mapping[str, tuple[Callable[[str], str], str, str, str, str]]] = {
     "text": (fold, "{}", "{}: {}", "---", "{}"),
     "html": (lambda text: html.escape(fold(text)), "<h1>{}</h1>", "<p>{}: {}</p>", "<hr>", "<p>{}</p>"),
 }
-"""By format: what makes a value fit it, then its title, a line of its head, what parts head and text, and a line below the text."""
-# How lines begin that only the server writes.
+"""By format: the escape function, then templates for the title, a head line, the rule below the head, and a footer line."""
+# Beginnings of lines that only the server writes.
 _OURS: Final = r"(?=(?:cite as|author|published|source|note of the wire)[ \t*_]*(?:</\w+>)?:|\[(?:characters \d|an excerpt:))"
 _POSING: Final = re.compile(rf"(?m)^(?=[ \t*_#]*{_OURS})", re.I)
 _POSING_IN_HTML: Final = re.compile(rf"(?m)(^|>)(?=\s*{_OURS})", re.I)
 
 
 def document(found: ArticleOut, published: str | None, offset: int) -> str:
-    """Return the article with its head, as the specification shows it, and its citation. What is not known has no line."""
+    """Return the article with its head, as the specification shows it, and its citation. Unknown values get no line."""
     fit, title, field, rule, line = _FORMS[found.format]
     values = (("Author", found.author), ("Published", published), ("Source", found.url))
     head = "\n".join(field.format(name, fit(value)) for name, value in values if value)
@@ -143,7 +143,7 @@ TOOLS: Final = _BOX.tools
 
 
 async def call_tool(slug: str, _context: Context, params: types.CallToolRequestParams) -> Any:
-    """Call a tool; every error is the protocol's, as the specification has it: a wrong argument, or a failure here or upstream."""
+    """Call a tool. As specified, every error is a JSON-RPC error: a wrong argument, or a failure here or upstream."""
     tool = _BOX.find(params.name)
     given = params.arguments or {}
     for name in (name for name, field in tool.arguments.model_fields.items() if field.is_required()):

@@ -56,7 +56,7 @@ class SearchFactchecks(Arguments):
         Field(description="The query's language, for its word forms; detected if left out. It filters nothing."),
         BeforeValidator(lambda value: None if value == "auto" else value),
     ] = None
-    cursor: Annotated[str | None, Field(max_length=500, description="next_cursor of the page before.")] = None
+    cursor: Annotated[str | None, Field(max_length=500, description="The previous next_cursor.")] = None
     status: Annotated[str | None, Field(max_length=40, description="Only fact-checks of this status, such as published.")] = None
     published_since: Annotated[
         IsoMoment | None, Field(description="Only fact-checks published at or after this time, UTC unless it names a zone.")

@@ -37,7 +37,7 @@ Ids = Annotated[list[Annotated[str, Field(max_length=120)]] | None, Field(max_le
 Motifs = Annotated[Ids, Field(description="Motif ids; all of them must be there. timeline_motif_map lists them.")]
 Id = Annotated[str, Field(min_length=1, max_length=120)]
 Date = Annotated[str | None, Field(max_length=40)]
-Cursor = Annotated[str | None, Field(max_length=300, description="next_cursor of the page before, with the same filters.")]
+Cursor = Annotated[str | None, Field(max_length=300, description="The previous next_cursor, with the same filters.")]
 AsOf = Annotated[
     Annotated[int, Field(ge=1), NUMBER] | None,
     Field(description="A release by its number: its rows never change. Default: the newest."),

@@ -303,7 +303,7 @@ def test_an_agent_is_made_and_its_key_is_copied_once(edited: Wire, open_page: Op
     for step in ("New key…", "Revoke…"):
         shown.page.get_by_role("link", name=step).click()
         assert shown.unfit() == []
-        shown.page.get_by_role("link", name="Go back, change nothing").click()
+        shown.page.get_by_role("link", name="Go back without changes").click()
     assert key not in shown.page.content()
     assert (shown.said, shown.violated()) == ([], [])
 

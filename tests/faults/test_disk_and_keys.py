@@ -119,7 +119,7 @@ class TestFullDisk:
         done = limited(tmp_path / "small", 500_000, "loadwire", archive)  # the journal reaches it first
         assert done.returncode == 1
         assert "CommandError: The disk " in done.stderr
-        assert "run this again: it continues from there." in done.stderr
+        assert "run this again: it continues where it stopped." in done.stderr
         assert "Traceback" not in done.stderr
 
 

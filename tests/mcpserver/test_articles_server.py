@@ -763,7 +763,7 @@ def test_servers_are_found_by_the_list_and_each_by_its_card(chef: Publisher) -> 
     left = [server["name"] for server in browser.get("/.well-known/mcp.json").json()["servers"]]
     articles = {"ai.chatbotnews/wire", "ai.chatbotnews/articles-wire", "ai.chatbotnews/articles-chef"}
     assert [name for name in left if name in articles] == ["ai.chatbotnews/wire", "ai.chatbotnews/articles-wire"]
-    for slug, told in (("chef", "The Chef was removed on 2026-03-16"), ("nobody", "There is no publisher of this name.")):
+    for slug, told in (("chef", "The Chef was removed on 2026-03-16"), ("nobody", "There is no publisher with this name.")):
         gone = browser.get(f"/mcp/articles/{slug}/server-card")
         assert (gone.status_code, gone.json()["error"]) == (404, "not_found")
         assert gone.json()["message"].startswith(told)

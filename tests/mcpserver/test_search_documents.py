@@ -213,7 +213,7 @@ class TestFetch:
             ("event:cbn-000000000000", "cbn-000000000000"),
             ("storyline:cbn-000000000000", "There is no storyline 'cbn-000000000000'."),
             ("factcheck:nothing", "Fact-check not found: nothing"),
-            ("article:nobody/1", "There is no publisher of this name."),
+            ("article:nobody/1", "There is no publisher with this name."),
             ("article:chef/x", "The Chef has no such article, or removed it."),
             ("timeline:nobody/hc-1", "There is no corpus 'nobody'."),
             (f"timeline:{SLUG}/hc-99", "No report with id 'hc-99'."),

@@ -58,7 +58,7 @@ def _explain_stop(now: dt.datetime) -> str:
     feeds = FeedHealth.objects.aggregate(tried=Max("tried_at"), succeeded=Max("succeeded_at"))
     here = settings.WIRE_INGEST is not None
     off = "" if here else "Ingest is off on this server (WIRE_INGEST=off), and "
-    start = "look into the server's log, or start ingest by hand" if here else "set WIRE_INGEST=30m and restart the server, or run"
+    start = "check the server's log, or start ingest by hand" if here else "set WIRE_INGEST=30m and restart the server, or run"
     how = f"so no news is arriving. To get news, {start}: manage.py ingest --every 30m."
     no = "No" if here else "no"
     if feeds["tried"] is None:

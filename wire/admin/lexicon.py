@@ -210,7 +210,7 @@ class LexiconTermAdmin(ExportingAdmin, FreshAdmin[LexiconTerm]):
         form = RebuildForm(request.POST if request.method == "POST" and "confirmed" not in request.POST else None)
         points = (
             "Everything fetched since that day is read, classified and published again, with today's lexicon and rules.",
-            f"What was fetched is stored for {raw_store.RETENTION.days} days. What editors changed by hand stays.",
+            f"Fetched items are stored for {raw_store.RETENTION.days} days. Changes that editors made by hand stay.",
             "The first button only shows what would change; the second applies it.",
         )
         return show_command(self, request, "rebuild", "Rebuild days", points, form)

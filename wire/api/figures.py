@@ -33,7 +33,7 @@ def activity(
 @route(router, "/events/{event_id}/coverage.json", figures.CoverageOut, "Which publications reported an event, by tier", 404, 422)
 def coverage(
     request: HttpRequest,
-    event_id: Annotated[str, Path(max_length=100, description="An event_id, or the id of any story of it."), Trimmed],
+    event_id: Annotated[str, Path(max_length=100, description="An event_id, or the id of any of its stories."), Trimmed],
 ) -> HttpResponse:
     return answer(queries.get_coverage(event_id), BRIEFLY)
 

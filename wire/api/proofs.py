@@ -1,4 +1,4 @@
-"""REST of proofs and checks: parse, call one query, render."""
+"""REST API for proofs and checks: parse, call one query, render."""
 
 from typing import Annotated, Any
 
@@ -18,7 +18,7 @@ from wire.text.vocabulary import ChangeKind
 
 router = Router(by_alias=True)
 
-LONGEST_TEXT = 8_000  # characters of a text in an address, whose whole length servers bound; the MCP tool takes 20,000
+LONGEST_TEXT = 8_000  # characters; servers limit the length of an address. The MCP tool takes 20,000
 
 
 @route(router, "/verify-citation.json", proofs.VerifiedOut, "Are these citations true?", 422)
@@ -38,17 +38,19 @@ def day_changes(request: HttpRequest, day: Annotated[IsoDate, Path(description="
 def inclusion(
     request: HttpRequest,
     story_id: Annotated[str, Path(max_length=100, description="A chatbotnews_id.", examples=["cbn-0123456789ab"])],
-    date: Annotated[Day | None, Query(description="The story's UTC day; default: its own.")] = None,
-    revision: Annotated[int | None, Query(ge=1, le=1_000_000, description="Of the day; default: the latest.")] = None,
+    date: Annotated[Day | None, Query(description="UTC day of the snapshot; default: the story's own.")] = None,
+    revision: Annotated[int | None, Query(ge=1, le=1_000_000, description="Revision of that day; default: the latest.")] = None,
 ) -> HttpResponse:
     return answer(queries.get_inclusion(story_id, date, revision), BRIEFLY)
 
 
-@route(router, "/log/consistency.json", proofs.ConsistencyOut, "Proof that a log begins with an older one", 422, 503)
+@route(router, "/log/consistency.json", proofs.ConsistencyOut, "Proof that the log extends an older one", 422, 503)
 def consistency(
     request: HttpRequest,
-    first: Annotated[int, Query(ge=1, le=2**53, description="Size of the older one, as its checkpoint says.")],
-    second: Annotated[int | None, Query(ge=1, le=2**53, description="Default: of the newest checkpoint.")] = None,
+    first: Annotated[int, Query(ge=1, le=2**53, description="Size of the older log, from its checkpoint.")],
+    second: Annotated[
+        int | None, Query(ge=1, le=2**53, description="Size of the newer log; default: from the newest checkpoint.")
+    ] = None,
 ) -> HttpResponse:
     return answer(queries.get_consistency(first, second), BRIEFLY)
 
@@ -71,20 +73,20 @@ def witnessed(request: HttpRequest) -> HttpResponse:
 def changes(
     request: HttpRequest,
     cursor: Annotated[
-        str | None, Query(max_length=500, description="`next_cursor` of the previous answer; wins over `since`.")
+        str | None, Query(max_length=500, description="`next_cursor` of the previous answer; overrides `since`.")
     ] = None,
     limit: Annotated[int, Query(ge=1, le=MOST)] = LIMIT,
     kinds: Annotated[
-        str | None, Query(max_length=200, description=f"Only these, separated by commas: {', '.join(ChangeKind.values)}.")
+        str | None, Query(max_length=200, description=f"Only these kinds, separated by commas: {', '.join(ChangeKind.values)}.")
     ] = None,
-    wait: Annotated[int, Query(ge=0, le=25, description="Seconds to wait for a change where there is none.")] = 0,
+    wait: Annotated[int, Query(ge=0, le=25, description="Seconds to wait for a change if there is none yet.")] = 0,
     since: Annotated[IsoMoment | None, Query(description=SINCE)] = None,
 ) -> HttpResponse:
     del wait  # wire.api.streaming answers those who wait
     return answer(queries.get_changes(cursor, limit, parse_kinds(kinds), since), BRIEFLY)
 
 
-@route(router, "/limits.json", LimitsOut, "What you may still ask")
+@route(router, "/limits.json", LimitsOut, "Your remaining limits")
 def limits(request: HttpRequest) -> HttpResponse:
     return answer(queries.check_limits(), "no-store")  # wire.api.streaming answers it in front of Django
 
@@ -97,9 +99,10 @@ def corroborate(
     return answer(queries.corroborate(claim), BRIEFLY)
 
 
-@route(router, "/compare/{event_id}.json", proofs.ComparisonOut, "One event side by side", 404, 422)
+@route(router, "/compare/{event_id}.json", proofs.ComparisonOut, "Reports of one event side by side", 404, 422)
 def compare_coverage(
-    request: HttpRequest, event_id: Annotated[str, Path(max_length=100, description="An event_id, or the id of any story of it.")]
+    request: HttpRequest,
+    event_id: Annotated[str, Path(max_length=100, description="An event_id, or the id of any of its stories.")],
 ) -> HttpResponse:
     return answer(queries.compare_coverage(event_id), BRIEFLY)
 

@@ -35,7 +35,7 @@ from wire.schemas.stories_answer import StoriesAnswer
 
 router = Router(by_alias=True)
 
-Cursor = Annotated[str | None, Query(max_length=500, description="`next_cursor` of the page before.")]
+Cursor = Annotated[str | None, Query(max_length=500, description="`next_cursor` of the previous page.")]
 Day = Annotated[IsoDate, Path(description="A UTC day, YYYY-MM-DD.")]
 Revision = Annotated[int | None, Query(ge=1, le=1_000_000, description="A past revision; what its hashes cover never changes.")]
 AsOf = Annotated[IsoMoment | None, Query(description="As the wire stood at this moment; default: now.")]
@@ -200,7 +200,7 @@ def events(
 @route(router, "/events/{event_id}.json", schemas.EventOut, "One event, with every report of it", 404, 422)
 def event(
     request: HttpRequest,
-    event_id: Annotated[str, Path(max_length=100, description="An event_id, or the id of any story of it."), Trimmed],
+    event_id: Annotated[str, Path(max_length=100, description="An event_id, or the id of any of its stories."), Trimmed],
 ) -> HttpResponse:
     return answer(queries.get_event(event_id), BRIEFLY)
 

@@ -15,7 +15,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='story',
             name='feed',
-            field=models.ForeignKey(blank=True, help_text='Whose edits it follows; none for archives.', null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='sources.feed'),
+            field=models.ForeignKey(blank=True, help_text='The feed whose edits it follows; none for archives.', null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='sources.feed'),
         ),
         migrations.AddField(
             model_name='story',

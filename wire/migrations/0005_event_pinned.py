@@ -13,6 +13,6 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='story',
             name='event_pinned',
-            field=models.BooleanField(default=False, help_text='An editor settled its event; the machine never undoes that.'),
+            field=models.BooleanField(default=False, help_text='An editor chose its event; regrouping never changes it.'),
         ),
     ]

@@ -13,6 +13,6 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='story',
             name='leads_event',
-            field=models.BooleanField(default=False, help_text='An editor chose it to stand for its event wherever that is listed.'),
+            field=models.BooleanField(default=False, help_text='An editor chose it to represent its event in lists.'),
         ),
     ]

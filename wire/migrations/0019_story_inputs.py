@@ -11,7 +11,7 @@ class Migration(migrations.Migration):
             model_name="story",
             name="inputs",
             field=models.TextField(
-                blank=True, default="", help_text="Digests of the publisher's items that it was read from: `wire.ingest.item_digests`."
+                blank=True, default="", help_text="Digests of the publisher's items it was made from: `wire.ingest.item_digests`."
             ),
             preserve_default=False,
         )

@@ -23,7 +23,7 @@ class Migration(migrations.Migration):
             name="merged_into",
             field=models.CharField(
                 blank=True,
-                help_text="Id of the older story of the same article, which stands for this one.",
+                help_text="Id of the older story of the same article, which replaces this one.",
                 max_length=16,
                 null=True,
             ),
@@ -39,7 +39,7 @@ class Migration(migrations.Migration):
             name="guid_feed",
             field=models.ForeignKey(
                 blank=True,
-                help_text="Whose id of the item `guid` is; none for archives.",
+                help_text="The feed that `guid` comes from; none for archives.",
                 null=True,
                 on_delete=django.db.models.deletion.SET_NULL,
                 related_name="+",
@@ -51,7 +51,7 @@ class Migration(migrations.Migration):
             model_name="storyalias",
             name="seen_at",
             field=models.DateTimeField(
-                help_text="When it was recorded; null: from before this was recorded.", null=True
+                help_text="When it was recorded; null if earlier than this column.", null=True
             ),
         ),
         migrations.AlterField(

@@ -14,12 +14,12 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='event',
             name='storyline',
-            field=models.ForeignKey(blank=True, help_text='The event that began the storyline, itself included; empty for an event that goes on from none and into none.', null=True, on_delete=django.db.models.deletion.PROTECT, related_name='chapters', to='wire.event'),
+            field=models.ForeignKey(blank=True, help_text='First event of the storyline, possibly this one; empty if it belongs to no storyline.', null=True, on_delete=django.db.models.deletion.PROTECT, related_name='chapters', to='wire.event'),
         ),
         migrations.AddField(
             model_name='event',
             name='storyline_pinned',
-            field=models.BooleanField(default=False, help_text='An editor settled its storyline; the machine never undoes that.'),
+            field=models.BooleanField(default=False, help_text='An editor chose its storyline; regrouping never changes it.'),
         ),
         migrations.AddField(
             model_name='storyvector',
@@ -30,7 +30,7 @@ class Migration(migrations.Migration):
             name='StoryPair',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('probability', models.FloatField(help_text='That both report one event, 0–1.')),
+                ('probability', models.FloatField(help_text='Probability that both report one event, 0–1.')),
                 ('label', models.CharField(blank=True, choices=[('S', 'One event'), ('F', 'Another event of one storyline'), ('N', 'Nothing to do with each other')], help_text="An editor's decision.", max_length=1)),
                 ('decided_at', models.DateTimeField(blank=True, null=True)),
                 ('decided_by', models.CharField(blank=True, max_length=150)),

@@ -1,4 +1,4 @@
-"""Stories, their revisions, the events they belong to, and pairs that may report one happening."""
+"""Stories, their revisions, the events they belong to, and pairs that may report one event."""
 
 import datetime as dt
 from collections.abc import Sequence
@@ -18,9 +18,9 @@ BY_EDITOR: Final = ~Q(reason="") & ~Q(reason=NEWER_RULES) & Q(revision__gt=1)
 
 
 class Event(models.Model):
-    """A happening, reported by the stories of several publications. A lone story is an event of its own.
+    """Stories of one or more publications about the same thing.
 
-    Its id is its founder's `chatbotnews_id`, for ever; a merged event keeps its row and points to the one it became.
+    Its id never changes: the `chatbotnews_id` of its first story. A merged event keeps its row and points to the one it became.
     """
 
     event_id = models.CharField(max_length=16, primary_key=True)
@@ -31,11 +31,9 @@ class Event(models.Model):
         blank=True,
         on_delete=models.PROTECT,
         related_name="chapters",
-        help_text="The event that began the storyline, itself included; empty for an event that goes on from none and into none.",
+        help_text="First event of the storyline, possibly this one; empty if it belongs to no storyline.",
     )
-    storyline_pinned = models.BooleanField(
-        default=False, help_text="An editor settled its storyline; the machine never undoes that."
-    )
+    storyline_pinned = models.BooleanField(default=False, help_text="An editor chose its storyline; regrouping never changes it.")
 
     def __str__(self) -> str:
         return self.event_id
@@ -84,13 +82,13 @@ class StoryQuerySet(models.QuerySet["Story"]):
 
 
 class Story(models.Model):
-    """An article by a publication. Its texts are in its revisions; here is who it is and how it is found.
+    """An article by a publication. Its texts are in its revisions; this row identifies it and places it in lists.
 
     The columns from `status` on repeat the published revision, or the day's snapshot, so that lists need one index.
     """
 
     chatbotnews_id = models.CharField(max_length=16, unique=True)
-    original_url = models.CharField(max_length=2048, help_text="Canonical address at first sight; never recomputed.")
+    original_url = models.CharField(max_length=2048, help_text="Canonical address when first seen; never recomputed.")
     publication = models.ForeignKey(Publication, on_delete=models.PROTECT, related_name="stories", db_index=False)
     guid = models.CharField(max_length=500, blank=True, help_text="The feed's own id of the item.")
     guid_feed = models.ForeignKey(
@@ -99,7 +97,7 @@ class Story(models.Model):
         blank=True,
         on_delete=models.SET_NULL,
         related_name="+",
-        help_text="Whose id of the item `guid` is; none for archives.",
+        help_text="The feed that `guid` comes from; none for archives.",
     )
     feed = models.ForeignKey(
         Feed,
@@ -107,30 +105,30 @@ class Story(models.Model):
         blank=True,
         on_delete=models.SET_NULL,
         related_name="+",
-        help_text="Whose edits it follows; none for archives.",
+        help_text="The feed whose edits it follows; none for archives.",
     )
     image_url = models.CharField(
         max_length=2048, blank=True, help_text="The publisher's picture; fetched only if the publication allows it."
     )
     inputs = models.TextField(
-        blank=True, help_text="Digests of the publisher's items that it was read from: `wire.ingest.item_digests`."
+        blank=True, help_text="Digests of the publisher's items it was made from: `wire.ingest.item_digests`."
     )
     wire_date = models.DateField(help_text="UTC day it belongs to; fixed when first published.")
     first_seen_at = models.DateTimeField()
     pending = models.BooleanField(default=True, help_text="Has a revision that is not published yet.")
     merged_into = models.CharField(  # noqa: DJ001  null is the contract's "not merged"
-        max_length=16, null=True, blank=True, help_text="Id of the older story of the same article, which stands for this one."
+        max_length=16, null=True, blank=True, help_text="Id of the older story of the same article, which replaces this one."
     )
     editor_category = models.CharField(max_length=10, choices=Category.choices, blank=True, help_text="Overrides the lexicon.")
     editor_topics = models.JSONField(null=True, blank=True, help_text="Overrides the lexicon: a list of topics.")
     event = models.ForeignKey(Event, null=True, on_delete=models.PROTECT, related_name="stories")
-    event_pinned = models.BooleanField(default=False, help_text="An editor settled its event; the machine never undoes that.")
-    leads_event = models.BooleanField(default=False, help_text="An editor chose it to stand for its event wherever that is listed.")
+    event_pinned = models.BooleanField(default=False, help_text="An editor chose its event; regrouping never changes it.")
+    leads_event = models.BooleanField(default=False, help_text="An editor chose it to represent its event in lists.")
     current = models.ForeignKey("StoryRevision", null=True, on_delete=models.PROTECT, related_name="+")
 
     status = models.CharField(max_length=10, choices=Status.choices, default=Status.LIVE)
     category = models.CharField(max_length=10, choices=Category.choices)
-    tier = models.PositiveSmallIntegerField(choices=Tier.choices, help_text="The publication's when this was published.")
+    tier = models.PositiveSmallIntegerField(choices=Tier.choices, help_text="The publication's tier when this was published.")
     published_at = models.DateTimeField()
     consensus_score = models.FloatField(default=0.0)
     cross_source_count = models.PositiveSmallIntegerField(default=1)
@@ -145,7 +143,7 @@ class Story(models.Model):
             models.CheckConstraint(condition=Q(category__in=Category.values), name="story_category_known"),
         ]
         indexes = [
-            # In list order, with what tells a live story, so that counting a list's beginning reads the index alone.
+            # In list order, with the columns that mark live stories: counting the start of a list reads only the index.
             models.Index(fields=["-published_at", "chatbotnews_id", "status", "current"], name="story_newest"),
             models.Index(fields=["category", "-published_at", "chatbotnews_id", "status", "current"], name="story_category"),
             models.Index(fields=["publication", "-published_at", "chatbotnews_id"], name="story_publication"),
@@ -178,7 +176,7 @@ class StoryRevision(models.Model):
     published_at = models.DateTimeField()
     published_at_estimated = models.BooleanField(default=False)
     language = models.CharField(max_length=35, default="en", help_text="BCP 47.")
-    untrusted_instructions = models.BooleanField(default=False, help_text="The text addresses a reading model.")
+    untrusted_instructions = models.BooleanField(default=False, help_text="The text addresses the model that reads it.")
     corrected_on = models.DateField(null=True, blank=True, help_text="UTC date of the editor's latest correction.")
     story_sha256 = models.CharField(max_length=64)
     recorded_at = models.DateTimeField()
@@ -214,11 +212,11 @@ class StoryJson(models.Model):
 
 
 class StoryAlias(models.Model):
-    """A further address of the same article. An address leads to the story that it was recorded for last: stories are merged."""
+    """Another address of the same article. After merges, it leads to the story that it was recorded for last."""
 
     url = models.CharField(max_length=2048, help_text="Canonical.")
     story = models.ForeignKey(Story, on_delete=models.CASCADE, related_name="aliases")
-    seen_at = models.DateTimeField(null=True, help_text="When it was recorded; null: from before this was recorded.")
+    seen_at = models.DateTimeField(null=True, help_text="When it was recorded; null if earlier than this column.")
 
     class Meta:
         verbose_name_plural = "story aliases"
@@ -266,7 +264,7 @@ class StoryTopic(models.Model):
 
 class StoryPairQuerySet(models.QuerySet["StoryPair"]):
     def waiting(self) -> Self:
-        """Pairs for an editor to decide: of live stories, of two events that no other pair was decided for."""
+        """Pairs for an editor to decide: two live stories of two events, where no pair of these events is decided yet."""
         decided = StoryPair.objects.exclude(label="").filter(
             Q(story__event=OuterRef("story__event"), other__event=OuterRef("other__event"))
             | Q(story__event=OuterRef("other__event"), other__event=OuterRef("story__event"))
@@ -277,11 +275,11 @@ class StoryPairQuerySet(models.QuerySet["StoryPair"]):
 
 
 class StoryPair(models.Model):
-    """Two stories of different events, each the likeliest of its event to be about the other's happening; `story` came first."""
+    """Two stories of different events, each the most likely of its event to report the other's; `story` came first."""
 
     story = models.ForeignKey(Story, on_delete=models.CASCADE, related_name="+")
     other = models.ForeignKey(Story, on_delete=models.CASCADE, related_name="+")
-    probability = models.FloatField(help_text="That both report one event, 0–1.")
+    probability = models.FloatField(help_text="Probability that both report one event, 0–1.")
     label = models.CharField(max_length=1, choices=PairLabel.choices, blank=True, help_text="An editor's decision.")
     decided_at = models.DateTimeField(null=True, blank=True)
     decided_by = models.CharField(max_length=150, blank=True)  # as long as an account's name

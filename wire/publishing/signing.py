@@ -152,7 +152,7 @@ def _describe_fault(snapshot: Snapshot, before: Snapshot | None) -> str:
     if provenance.sha256(canonical) != snapshot.wire_sha256:
         return "its bytes do not have its hash"
     if not is_valid(snapshot.signature, snapshot.wire_sha256, snapshot.key.public_key):
-        return f"its signature is not that of key {snapshot.key_id}"
+        return f"its signature does not match key {snapshot.key_id}"
     if snapshot.key.retired_at and snapshot.generated_at > snapshot.key.retired_at:
         return f"its key {snapshot.key_id} was retired before"
     if {snapshot.previous_sha256, snapshot.manifest["previous_sha256"]} != {before.wire_sha256 if before else None}:

@@ -149,7 +149,7 @@ class SearchQuery(Schema):
     sort: Sort = Field(Sort.RELEVANCE, description=SORT)
     group: Group = Field(Group.EVENT, description=GROUP)
     limit: SearchLimit = SEARCH_LIMIT
-    cursor: str | None = Field(None, max_length=500, description="`next_cursor` of the page before.")
+    cursor: str | None = Field(None, max_length=500, description="The previous `next_cursor`.")
 
 
 class SearchForm(SearchQuery):

@@ -1,4 +1,4 @@
-"""Provenance v1, what is hashed and how. Pure functions; docs/provenance.md says the same in words and shows a verifier."""
+"""Provenance v1, what is hashed and how. Pure functions; docs/provenance.md explains it in words and shows a verifier."""
 
 import datetime as dt
 import hashlib

@@ -38,7 +38,7 @@ ListLimit = Annotated[params.ListLimit, Field(description="Max stories."), WHOLE
 Tier = Annotated[
     int, Field(ge=1, le=4, description="1 corporate blogs, 2 specialist press, 3 global press, 4 category wire."), WHOLE
 ]
-Cursor = Annotated[str | None, Field(max_length=500, description="next_cursor of the page before.")]
+Cursor = Annotated[str | None, Field(max_length=500, description="The previous next_cursor.")]
 Since = Annotated[IsoMoment | None, Field(description="Published from then on: a UTC time or day, yesterday, May 2026, …")]
 Until = Annotated[IsoEnd | None, Field(description="Published before this time.")]
 AsOf = Annotated[IsoMoment | None, Field(description="As it was then.")]
@@ -103,7 +103,7 @@ class GetEntity(Arguments):
 
 
 class GetConsensus(Arguments):
-    story_id: Annotated[Id | None, Field(description="A chatbotnews_id; wins over headline.")] = None
+    story_id: Annotated[Id | None, Field(description="A chatbotnews_id; overrides headline.")] = None
     headline: Annotated[str | None, Field(max_length=params.MAX_HEADLINE_QUERY, description="Used if story_id is not given.")] = (
         None
     )
@@ -168,7 +168,7 @@ class GetProvenance(Arguments):
 
 
 class GetChanges(Arguments):
-    cursor: Annotated[str | None, Field(max_length=500, description="The last answer's next_cursor; wins over since.")] = None
+    cursor: Annotated[str | None, Field(max_length=500, description="The last next_cursor; overrides since.")] = None
     kinds: Annotated[str | None, Field(max_length=200, description="Only these: story_added,story_withdrawn,…")] = None
     limit: Annotated[int, Field(ge=1, le=MOST), WHOLE] = LIMIT
     wait: Annotated[int, Field(ge=0, le=LONGEST_WAIT, description="Seconds to wait for one."), WHOLE] = 0

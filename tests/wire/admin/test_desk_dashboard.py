@@ -60,7 +60,7 @@ def test_a_whole_chain_holds_and_a_missing_link_is_named(desk: Client) -> None:
     page, newest = shown(desk), Snapshot.objects.latest("sequence")
     assert f"13 Jan 2026, revision 1 , published 16 Jan 2026 12:00 UTC, signed with key {newest.key_id}." in page
     assert newest.sequence > 11
-    assert "hashes, signatures and links of the newest 10 snapshots hold" in page
+    assert "hashes, signatures and links of the newest 10 snapshots are correct" in page
     Snapshot.objects.filter(sequence=newest.sequence - 1).delete()
     assert "it does not link to the one before" in shown(desk)
 
@@ -73,7 +73,7 @@ def test_each_damaged_snapshot_is_named_and_the_others_are_looked_at(desk: Clien
         ({"packed": zlib.compress(b"{}")[:-5]}, "its bytes do not have its hash, for they cannot be read"),
         ({"packed": b"garbage"}, "its bytes do not have its hash, for they cannot be read"),
         ({"packed": b""}, "its bytes do not have its hash, for they cannot be read"),
-        ({"signature": "AAAA"}, "its signature is not that of key"),
+        ({"signature": "AAAA"}, "its signature does not match key"),
     ]
     publish(*(entry(published_at=f"2026-01-{day:02}T10:00:00Z") for day in range(1, len(damage) + 1)))
     for day, (change, _) in enumerate(damage, start=1):
@@ -111,7 +111,7 @@ def test_a_dashboard_without_any_run_says_that_nothing_is_running(desk: Client, 
     settings.WIRE_INGEST = dt.timedelta(minutes=30)
     page = shown(desk)
     told = "No news is arriving No feed has ever been fetched, so no news is arriving. "
-    assert told + "To get news, look into the server&#x27;s log, or start ingest by hand: manage.py ingest --every 30m." in page
+    assert told + "To get news, check the server&#x27;s log, or start ingest by hand: manage.py ingest --every 30m." in page
     settings.WIRE_INGEST = None
     page = shown(desk)
     assert "Ingest is off on this server (WIRE_INGEST=off), and no feed has ever been fetched, so no news is arriving." in page

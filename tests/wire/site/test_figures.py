@@ -210,8 +210,8 @@ def test_addresses_that_people_try_lead_to_what_they_mean(client: Client) -> Non
 def test_a_search_says_what_it_understood_and_an_empty_one_offers_the_nearest(client: Client) -> None:
     publish(entry(title="OpenAI launches robots"), entry(title="Robots dance", publisher="Wired", url="https://wired.com/r"))
     text = " ".join(page(client, "/search?query=OpenAI+robots+in+January+2026").text.split())
-    assert "Understood as openai, robots · from 1 January 2026 to before 1 February 2026 (UTC) · topic OpenAI." in text
-    assert "Understood as from 1 January 2026 to before" in " ".join(page(client, "/search?query=January+2026").text.split())
+    assert "Understood as openai, robots · from 1 January 2026 until 1 February 2026 (not included), UTC · topic OpenAI." in text
+    assert "Understood as from 1 January 2026 until" in " ".join(page(client, "/search?query=January+2026").text.split())
     none = page(client, "/search?query=openai&source=Reuters")
     assert "Without the filters" in none.text
     assert "OpenAI launches robots" in none.text

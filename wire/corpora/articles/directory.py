@@ -19,7 +19,7 @@ def find_publisher(slug: str, hint: str = "All publishers are listed at /api/art
     """Raises: NotFound, which says when one was removed."""
     publisher = Publisher.objects.with_slug(slug).first()
     if publisher is None:
-        raise NotFound("There is no publisher of this name.", hint)
+        raise NotFound("There is no publisher with this name.", hint)
     if publisher.removed_at is not None:
         raise _to_removed(publisher, hint)
     return publisher

@@ -1,4 +1,4 @@
-"""REST of fact-checks: parse, ask one query, render. The MCP server asks the same queries, within the same bounds."""
+"""REST API for fact-checks: parse, run one query, render. The MCP server runs the same queries with the same bounds."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -24,25 +24,27 @@ REFUSALS: Final = {
     401: "`unauthorized`: this installation needs a key, and no valid one was sent.",
     404: "`not_found`: there is no such fact-check.",
     410: "`story_withdrawn`: it was withdrawn and must not be cited.",
-    422: "`invalid_argument`: an argument is missing, out of its bounds, or not of this list; the message names it.",
+    422: "`invalid_argument`: an argument is missing or out of bounds, or a cursor is another list's; the message names it.",
 }
 
 Text = Annotated[str, Query(min_length=1, max_length=MAX_QUERY, description="The claim or question, in words.")]
 Found = Annotated[int, Query(ge=1, le=20)]
 Name = Annotated[str | None, Query(max_length=200)]
-Cursor = Annotated[str | None, Query(max_length=500, description="`next_cursor` of the page before.")]
-Id = Annotated[str, Path(max_length=200, description="An id or short id; its slashes may stand as they are.")]
+Cursor = Annotated[str | None, Query(max_length=500, description="`next_cursor` of the previous page.")]
+Id = Annotated[str, Path(max_length=200, description="An id or short id; slashes need no escaping.")]
 Language = Annotated[
     Code | Literal["auto"] | None,
-    Query(description="The query's, for its word forms; detected if left out. It filters nothing."),
+    Query(description="Language of the query, for its word forms; detected if omitted. It filters nothing."),
 ]
-Categories = Annotated[list[str] | None, Query(alias="category", max_length=20, description="Any of these; repeat for more.")]
-Rating = Annotated[str | None, Query(max_length=200, description="A fact-checker's own label, or a rating of the one scale.")]
+Categories = Annotated[
+    list[str] | None, Query(alias="category", max_length=20, description="In any of these; repeat it for several.")
+]
+Rating = Annotated[str | None, Query(max_length=200, description="A fact-checker's own label, or a rating on the common scale.")]
 Since = Annotated[IsoMoment | None, Query(description="Only fact-checks published at or after this time.")]
 
 
 def get(path: str, schema: type[Schema], *statuses: int, summary: str) -> Callable[[View], View]:
-    """Register a view that checks the key where one is needed, and lets no shared cache store the answer then."""
+    """Register a view. If a key is needed, it checks the key and keeps the answer out of shared caches."""
 
     def register(view: View) -> View:
         @wraps(view)
@@ -98,7 +100,7 @@ def factcheck(request: HttpRequest, any_id: Id) -> HttpResponse:
 def factcheck_revisions(
     request: HttpRequest,
     any_id: Id,
-    before: Annotated[int | None, Query(ge=1, le=2**31 - 1, description="`next_before` of the page before.")] = None,
+    before: Annotated[int | None, Query(ge=1, le=2**31 - 1, description="`next_before` of the previous page.")] = None,
 ) -> HttpResponse:
     return answer(queries.list_revisions(any_id, before), BRIEFLY)
 
@@ -111,7 +113,7 @@ def factcheck_citation(
 ) -> HttpResponse:
     found = queries.get_claim(any_id)
     if found.withdrawn_at is not None:
-        raise Withdrawn(f"{found.short_id or found.id} was withdrawn and must not be cited.", "Its own address says why.")
+        raise Withdrawn(f"{found.short_id or found.id} was withdrawn and must not be cited.", "Its permalink says why.")
     return answer(schemas.FactcheckCitationOut(citation=found.citations[format], format=format, id=found.id), BRIEFLY)
 
 
@@ -125,7 +127,7 @@ def factcheck_rating_labels(request: HttpRequest) -> HttpResponse:
     return answer(queries.list_rating_labels(), BRIEFLY)
 
 
-@get("/stats.json", schemas.FactcheckStatsOut, summary="How many fact-checks there are, and how they are searched")
+@get("/stats.json", schemas.FactcheckStatsOut, summary="Numbers of fact-checks, and how they are searched")
 def factcheck_stats(request: HttpRequest) -> HttpResponse:
     return answer(queries.stats(), BRIEFLY)
 

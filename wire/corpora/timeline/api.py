@@ -48,7 +48,7 @@ class Filtered(ReleaseQuery):
     date_start: Annotated[str | None, Field(max_length=40, description="YYYY-MM-DD, included.")] = None
     date_end: Annotated[str | None, Field(max_length=40, description="YYYY-MM-DD, included.")] = None
     limit: Annotated[int, Field(ge=1, le=100)] = 20
-    cursor: Annotated[str | None, Field(max_length=300, description="`next_cursor` of the page before.")] = None
+    cursor: Annotated[str | None, Field(max_length=300, description="`next_cursor` of the previous page.")] = None
 
 
 class TimelineSearchQuery(Filtered):

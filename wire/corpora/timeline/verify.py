@@ -83,7 +83,7 @@ def _check_release(corpus: Corpus, release: CorpusRelease, previous: str) -> str
     if canonical(manifest).decode() != release.manifest or digest(manifest) != release.sha256:
         return "its rows do not have its hash"
     if not is_valid(release.signature, release.sha256, release.public_key):
-        return f"its signature is not that of key {release.key_id}"
+        return f"its signature does not match key {release.key_id}"
     counted = releases.count_rows(corpus.pk, release.number, parse_corpus(release.written))
     if counted != orjson.loads(release.counts):
         return "its statistics are not those of its rows"
@@ -101,7 +101,7 @@ def list_file_faults(written: Written, key: str | None = None) -> Iterator[str]:
         yield "release.json: the manifest does not have the hash."
         return
     if not is_valid(str(release.get("signature")), str(release["sha256"]), key or str(release.get("public_key"))):
-        yield "release.json: the signature is not that of the key."
+        yield "release.json: the signature does not match the key."
     if digest(written.corpus) != manifest.get("corpus_sha256"):
         yield "corpus.json is not what was released."
     if digest(written.meta) != manifest.get("meta_sha256"):

@@ -13,7 +13,7 @@ from wire.publishing import story_json
 
 
 class Command(WireCommand):
-    help = "Restore a backup that manage.py backup wrote into an empty installation, and verify it. A damaged one changes nothing."
+    help = "Restore a backup made by manage.py backup into an empty installation and verify it. A damaged backup changes nothing."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("path", type=Path, help="A directory that manage.py backup wrote.")
@@ -28,15 +28,15 @@ class Command(WireCommand):
         try:
             result = verify(manifest)
         except (Broken, WireError) as error:
-            raise CommandError(f"The backup of {manifest['taken_at']} is restored but does NOT verify: {error}") from error
-        story_json.render_outdated()  # here there may be another SECRET_KEY or WIRE_SITE_URL than where the backup was taken
+            raise CommandError(f"The backup of {manifest['taken_at']} is restored, but verification FAILED: {error}") from error
+        story_json.render_outdated()  # SECRET_KEY or WIRE_SITE_URL may differ from those of the backup
         self.stdout.write(
-            f"The wire of {manifest['taken_at']} is restored: {result.counts['snapshot']:,} snapshots, "
-            f"{result.counts['story']:,} stories verify; the chain ends in {result.last_sha256}."
+            f"The wire of {manifest['taken_at']} is restored. Verified: {result.counts['snapshot']:,} snapshots, "
+            f"{result.counts['story']:,} stories; the chain ends in {result.last_sha256}."
         )
         self.stdout.write(f"There are {', '.join(f'{number:,} {system}' for system, number in count_systems().items())}.")
         if DUMP in manifest["files"]:
             self.stdout.write(
-                "The backup is of an earlier release, which on Postgres left out all but the wire: fact-checks, publishers, "
+                "The backup was made by an earlier release, which on Postgres saved only the wire: fact-checks, publishers, "
                 "corpora, agents and accounts are not in it. Restore these from a pg_dump of that time."
             )

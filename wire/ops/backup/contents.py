@@ -101,7 +101,7 @@ def check_backup(source: Path) -> Manifest:
         if found != written:
             raise Damaged(
                 f"{name} of the backup is damaged: {found['bytes']:,} bytes with SHA-256 {found['sha256'][:12]}…, "
-                f"written were {written['bytes']:,} with {written['sha256'][:12]}…."
+                f"not the {written['bytes']:,} with {written['sha256'][:12]}… that were written."
             )
     return manifest
 
@@ -133,10 +133,10 @@ def _read_manifest(source: Path) -> Manifest:
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise Damaged(f"{file} cannot be read: {error!r}.") from error
     if not is_whole:
-        raise Damaged(f"{file} is not as it was written.")
+        raise Damaged(f"{file} was changed after it was written.")
     if not _is_known(version, names):
         raise InvalidArgument(
-            f"The backup is of version {version}, this program reads {FIRST_VERSION} and {VERSION}.",
+            f"The backup has format version {version}; this program reads {FIRST_VERSION} and {VERSION}.",
             "Use the release that wrote it.",
         )
     return manifest
@@ -246,7 +246,7 @@ def _read(file: Path, table: str, saved: Table, cursor: Any) -> None:
     with gzip.open(file) as stored, cursor.copy(f"COPY {_write_columns(table, saved['columns'])} FROM STDIN") as blocks:
         shutil.copyfileobj(stored, blocks, BLOCK)
     if cursor.rowcount != saved["rows"]:
-        raise Damaged(f"{table} came back with {cursor.rowcount:,} rows, the manifest says {saved['rows']:,}.")
+        raise Damaged(f"{table} was restored with {cursor.rowcount:,} rows, but the manifest says {saved['rows']:,}.")
     for column, last in saved["sequences"].items():
         cursor.execute("SELECT setval(pg_get_serial_sequence(quote_ident(%s), %s), %s)", [table, column, last])
 

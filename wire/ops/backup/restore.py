@@ -44,7 +44,7 @@ def restore(source: Path) -> Manifest:
 def _restore_database(source: Path, manifest: Manifest) -> None:
     if connection.vendor != "sqlite":
         raise InvalidArgument(
-            "The backup is of SQLite, this installation uses Postgres. Nothing was changed.",
+            "The backup is from SQLite, but this installation uses Postgres. Nothing was changed.",
             "Restore it without DATABASE_URL, then move with dumpwire and loadwire.",
         )
     database, copy = Path(str(connection.settings_dict["NAME"])), source / contents.COPY
@@ -68,7 +68,7 @@ def _restore_database(source: Path, manifest: Manifest) -> None:
 def _restore_tables(source: Path, manifest: Manifest) -> None:
     if connection.vendor != "postgresql":
         raise InvalidArgument(
-            "The backup is of Postgres, this installation uses SQLite. Nothing was changed.",
+            "The backup is from Postgres, but this installation uses SQLite. Nothing was changed.",
             "Restore it with a DATABASE_URL, then move the wire with dumpwire and loadwire.",
         )
     migrations = {(app, name) for app, name in manifest["migrations"]}
@@ -86,7 +86,7 @@ def verify(manifest: Manifest) -> Verifier:
     found = contents.count_systems()
     for system, number in manifest.get("counts", {}).items():
         if found.get(system, 0) < number:  # migrating may add some, as the first release of an own corpus
-            raise Broken(f"of {number:,} {system} in the backup {found.get(system, 0):,} came back.")
+            raise Broken(f"only {found.get(system, 0):,} of the {number:,} {system} in the backup were restored.")
     if result.last_sha256 != manifest["wire_sha256"]:
         raise Broken(f"the chain ends in {result.last_sha256}, the manifest says {manifest['wire_sha256']}.")
     return result
@@ -97,7 +97,7 @@ def _refuse_other_keys(source: Path, manifest: Manifest) -> None:
         key = contents.keys_directory() / name
         if key.exists() and (not key.is_file() or key.read_bytes() != (source / stored).read_bytes()):
             raise InvalidArgument(
-                f"{key} holds another key than the backup. Nothing was changed.",
+                f"{key} is a different key from the one in the backup. Nothing was changed.",
                 "Use another WIRE_DATA_DIR, or move that key away first.",
             )
 
@@ -133,12 +133,12 @@ def _refuse_unless_empty() -> None:
     except DatabaseError as error:
         raise _not_empty(f"The database cannot be read: {error}.") from error
     if table:
-        raise _not_empty(f"The database holds a wire already: there are rows in {table}.")
+        raise _not_empty(f"The database already holds a wire: there are rows in {table}.")
 
 
 def _not_empty(found: str) -> InvalidArgument:
     return InvalidArgument(
-        f"{found} A backup is restored into an empty installation only. Nothing was changed.",
+        f"{found} A backup can only be restored into an empty installation. Nothing was changed.",
         "Use another WIRE_DATA_DIR or DATABASE_URL, or move what is there away first.",
     )
 
@@ -152,7 +152,7 @@ def _copy_draft(file: Path, beside: Path, written: dict[str, Any]) -> Path:
     try:
         shutil.copyfile(file, draft)
         if contents.describe_file(draft) != written:
-            raise Damaged(f"{file.name} of the backup cannot be copied without a fault.")
+            raise Damaged(f"{file.name} of the backup was damaged while it was copied.")
         sync(draft)
     except BaseException:
         draft.unlink(missing_ok=True)

@@ -92,7 +92,7 @@ def _find_fault(names: list[str], known: Witnessed | None, served: Served) -> st
     if known is None:
         return ""
     if base64.b64decode(known.public_key) not in keys:
-        return f"{origin}: the key that it signed with before is published no longer."
+        return f"{origin}: the key that it signed with before is no longer published."
     if found.size < known.size:
         return f"{origin}: it had {known.size} snapshots and has {found.size} now."
     if not merkle.is_consistent(known.size, found.size, served.path, bytes(known.root), found.root):

@@ -48,7 +48,7 @@ def check_mention(found: CitationMatch, known: StoryRecord, publications: Public
         check_own_words(text, known, result)
     for url in find_urls(found.text):
         if ID.search(url) is None and not known.is_url(url) and not url.startswith(settings.WIRE_SITE_URL):
-            result.note(f"{url} is no address of this story.")
+            result.note(f"{url} is not an address of this story.")
     if row is not known.current and result.revision is None:
         result.revision = row.revision
 

@@ -142,7 +142,7 @@ def test_what_publishers_and_readers_write_is_text(client: Client) -> None:
 
 def test_an_unknown_publisher_and_a_removed_one_have_a_page_that_says_so(client: Client) -> None:
     for path in ("/quill", "/quill/asked", "/a%00b"):
-        assert "There is no publisher of this name." in page(client, path, 404)
+        assert "There is no publisher with this name." in page(client, path, 404)
     assert client.get("/articles/quill/asked.csv").status_code == 404
     quill = publisher("quill", 2)
     count(quill, NOW.date(), "list-recent")

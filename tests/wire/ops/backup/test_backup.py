@@ -81,7 +81,7 @@ def test_a_restored_wire_is_the_same_wire_with_its_accounts_and_its_key(made: tu
     wire, backup = made
     ran = manage(tmp_path, "restore", backup)
     assert (ran.returncode, ran.stderr) == (0, "")
-    assert "2 snapshots, 3 stories verify; the chain ends in " in ran.stdout
+    assert "2 snapshots, 3 stories; the chain ends in " in ran.stdout
     assert (tmp_path / "keys" / "ed25519.pem").read_bytes() == (wire / "keys" / "ed25519.pem").read_bytes()
     assert rows(tmp_path / "wire.sqlite3", "SELECT username FROM auth_user") == [("ada",)]
     for table in (
@@ -168,7 +168,7 @@ def test_damage_to_any_file_is_found(backup: Path, name: str) -> None:
     whole = file.read_bytes()
     for damage in DAMAGES.values():
         file.write_bytes(damage(whole))
-        with pytest.raises(Damaged, match=r"(damaged|cannot be read|not as it was written).*Nothing was changed"):
+        with pytest.raises(Damaged, match=r"(damaged|cannot be read|changed after it was written).*Nothing was changed"):
             check_backup(backup)
 
 
@@ -179,7 +179,7 @@ def test_a_file_that_is_missing_is_found_and_another_version_not_guessed_at(back
         check_backup(backup)
     (backup / "keys" / "ed25519.pem").write_bytes(key)
     rewrite(backup, v=3)
-    with pytest.raises(InvalidArgument, match="of version 3, this program reads 1 and 2"):
+    with pytest.raises(InvalidArgument, match="has format version 3; this program reads 1 and 2"):
         check_backup(backup)
 
 
@@ -212,7 +212,7 @@ def test_a_wire_that_was_broken_when_it_was_backed_up_comes_back_and_is_called_s
     rewrite(backup)
     ran = manage(tmp_path / "new", "restore", backup)
     assert ran.returncode == 1
-    assert "is restored but does NOT verify: story cbn-" in ran.stderr
+    assert "is restored, but verification FAILED: story cbn-" in ran.stderr
 
 
 def test_what_is_there_is_never_replaced(backup: Path, made: tuple[Path, Path], tmp_path: Path) -> None:
@@ -224,7 +224,7 @@ def test_what_is_there_is_never_replaced(backup: Path, made: tuple[Path, Path], 
         ran = manage(folder, "restore", backup)
         assert (ran.returncode, why in ran.stderr, "Nothing was changed." in ran.stderr) == (1, True, True), ran.stderr
 
-    refused(wire, "holds a wire already")
+    refused(wire, "already holds a wire")
     assert rows(wire / "wire.sqlite3", "SELECT count(*) FROM wire_snapshot") == [(3,)]
     (wire / "wire.sqlite3").write_bytes(b"no database " * 1000)
     refused(wire, "cannot be read")
@@ -234,7 +234,7 @@ def test_what_is_there_is_never_replaced(backup: Path, made: tuple[Path, Path], 
     refused(wire, "There is a WAL")
     assert not (wire / "wire.sqlite3").exists()
     (wire / "wire.sqlite3-wal").unlink()
-    assert "2 snapshots, 3 stories verify" in manage(wire, "restore", backup).stdout
+    assert "Verified: 2 snapshots, 3 stories;" in manage(wire, "restore", backup).stdout
     in_use = Path(shutil.copytree(made[0], tmp_path / "in-use"))
     with closing(sqlite3.connect(in_use / "wire.sqlite3")) as reader:
         reader.execute("SELECT count(*) FROM wire_story").fetchone()
@@ -250,7 +250,7 @@ def test_only_an_empty_installation_of_the_same_database_takes_a_backup_unasked(
     (tmp_path / "keys").mkdir()
     (tmp_path / "keys" / "ed25519.pem").write_bytes(b"another key")
     ran = manage(tmp_path, "restore", made[1])
-    assert (ran.returncode, "holds another key than the backup. Nothing was changed." in ran.stderr) == (1, True)
+    assert (ran.returncode, "is a different key from the one in the backup. Nothing was changed." in ran.stderr) == (1, True)
     assert not (tmp_path / "wire.sqlite3").exists()
     ran = manage(tmp_path / "new", "restore", made[1], DATABASE_URL="postgres://ada@127.0.0.1:1/wire")
     assert (ran.returncode, "this installation uses Postgres. Nothing was changed." in ran.stderr) == (1, True)
@@ -270,11 +270,11 @@ def test_a_backup_of_the_first_version_is_restored_into_an_empty_database_only(
     files = {file.name: describe_file(file) for file in backup.iterdir() if file.name != MANIFEST}
     (backup / MANIFEST).write_bytes(pack_manifest(manifest | {"files": files}))
     said = manage(tmp_path / "new", "restore", backup).stdout
-    assert "2 snapshots, 3 stories verify" in said
-    assert "of an earlier release, which on Postgres left out all but the wire: fact-checks, publishers" in said
+    assert "Verified: 2 snapshots, 3 stories;" in said
+    assert "by an earlier release, which on Postgres saved only the wire: fact-checks, publishers" in said
     assert (tmp_path / "new" / "keys" / "ed25519.pem").read_bytes() == (backup / "ed25519.pem").read_bytes()
     refused = manage(tmp_path / "new", "restore", backup)
-    assert (refused.returncode, "into an empty installation only. Nothing was changed." in refused.stderr) == (1, True)
+    assert (refused.returncode, "only be restored into an empty installation. Nothing was changed." in refused.stderr) == (1, True)
 
 
 def test_wrong_places_are_named_and_a_second_backup_leaves_the_first(backup: Path, tmp_path: Path) -> None:

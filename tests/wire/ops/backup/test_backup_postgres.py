@@ -99,7 +99,7 @@ def test_a_database_that_holds_a_wire_is_left_alone(tmp_path: Path) -> None:
     publish(entry())
     create_backup(tmp_path / "backup")
     publish(entry())
-    with pytest.raises(InvalidArgument, match=r"into an empty installation only\. Nothing was changed"):
+    with pytest.raises(InvalidArgument, match=r"only be restored into an empty installation\. Nothing was changed"):
         restore(tmp_path / "backup")
     assert Snapshot.objects.count() == 2
 

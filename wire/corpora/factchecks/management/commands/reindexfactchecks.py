@@ -1,4 +1,4 @@
-"""Make the index of fact-checks anew."""
+"""Rebuild the search index of fact-checks."""
 
 from typing import Any
 
@@ -9,8 +9,8 @@ from wire.corpora.factchecks import store
 
 class Command(WireCommand):
     help = (
-        "Rebuild the search index of fact-checks, after FACTCHECKS_STATUSES was changed. Searches find less until it is "
-        "done; run it again if it is killed."
+        "Rebuild the search index of fact-checks after a change of FACTCHECKS_STATUSES. Until it is done, searches find "
+        "fewer claims; run it again if it is killed."
     )
 
     def handle(self, **_options: Any) -> None:
