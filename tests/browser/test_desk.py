@@ -211,7 +211,7 @@ def open_story(desk: Page, wire: Wire, story: str) -> None:
 
 def save(desk: Page) -> None:
     desk.get_by_role("button", name="Save", exact=True).click()
-    expect(desk.get_by_text("was changed successfully")).to_be_visible()
+    expect(desk.get_by_text("Saved: ")).to_be_visible()
 
 
 def a_story(wire: Wire) -> str:
