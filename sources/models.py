@@ -118,9 +118,9 @@ class Feed(models.Model):
 
     publication = models.ForeignKey(Publication, on_delete=models.CASCADE, related_name="feeds")
     feed_type = models.CharField(max_length=10, choices=FeedType.choices)
-    url = models.URLField(max_length=500, blank=True)
+    url = models.URLField("URL", max_length=500, blank=True, help_text="Where the feed is; of a `query` feed empty.")
     query = models.CharField(max_length=300, blank=True, help_text="For `query` feeds: the search terms.")
-    ai_only = models.BooleanField(default=False, help_text="Everything in it is about AI; otherwise items are filtered.")
+    ai_only = models.BooleanField("AI only", default=False, help_text="Everything in it is about AI; otherwise items are filtered.")
     active = models.BooleanField(default=True)
     note = models.CharField(max_length=300, blank=True)
 

@@ -172,10 +172,10 @@ class UpstreamState(models.Model):
 class RequestLog(models.Model):
     """A request and how it was answered. The oldest go when there are too many."""
 
-    request_id = models.CharField(max_length=32, unique=True)
+    request_id = models.CharField("request ID", max_length=32, unique=True)
     timestamp = models.DateTimeField(db_index=True)
     resource = models.CharField(max_length=60, db_index=True)
-    agent_id = models.CharField(max_length=40, blank=True)
+    agent_id = models.CharField("agent ID", max_length=40, blank=True)
     asked = models.CharField(max_length=2_000)
     answered = models.CharField(max_length=2_000, blank=True)
     outcome = models.CharField(max_length=10)
@@ -188,7 +188,7 @@ class RequestLog(models.Model):
     rate_limit_remaining = models.IntegerField(null=True)
     cost_units = models.FloatField()
     stale_s = models.FloatField()
-    sha256 = models.CharField(max_length=64, blank=True)
+    sha256 = models.CharField("SHA-256", max_length=64, blank=True)
     attempts = models.JSONField(default=list)
 
     class Meta:
@@ -203,7 +203,7 @@ class CallCount(models.Model):
     """Calls of one agent for one resource in one hour, by outcome. Kept for ever."""
 
     hour = models.DateTimeField()
-    agent_id = models.CharField(max_length=40, blank=True)
+    agent_id = models.CharField("agent ID", max_length=40, blank=True)
     resource = models.CharField(max_length=60)
     outcome = models.CharField(max_length=10)
     calls = models.PositiveIntegerField()
@@ -226,9 +226,9 @@ class Heartbeat(models.Model):
         INTACT = "integrity_only", "checksums fit, no key is pinned"
         REJECTED = "rejected", "rejected"
 
-    agent_id = models.CharField(max_length=40, help_text="The agent's id in the network.")
+    agent_id = models.CharField("agent ID", max_length=40, help_text="The agent's id in the network.")
     key = models.CharField(max_length=64, blank=True, default="", help_text="Of the question that it answered, and of who asked.")
-    heartbeat_id = models.CharField(max_length=40)
+    heartbeat_id = models.CharField("heartbeat ID", max_length=40)
     timestamp = models.DateTimeField()
     received_at = models.DateTimeField()
     verdict = models.CharField(max_length=20, choices=Verdict.choices)

@@ -63,16 +63,18 @@ class ReasonField(forms.CharField):
 
 
 class LinesField(forms.CharField):
-    """A list, written with one value per line."""
+    """A list, written with one value per line, or chosen where its widget offers choices."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(widget=widgets.UnfoldAdminTextareaWidget({"rows": 3}), **options)
 
     def prepare_value(self, value: Any) -> Any:
-        return "\n".join(map(str, value)) if isinstance(value, list) else value
+        is_text = isinstance(value, list) and not getattr(self.widget, "allow_multiple_selected", False)
+        return "\n".join(map(str, value)) if is_text else value
 
     def to_python(self, value: Any) -> Any:
-        return [stripped for line in str(value or "").splitlines() if (stripped := line.strip())]
+        text = "\n".join(value) if isinstance(value, list) else str(value or "")
+        return [stripped for line in text.splitlines() if (stripped := line.strip())]
 
     def has_changed(self, initial: Any, data: Any) -> bool:
         return bool((initial or []) != self.to_python(data))

@@ -33,6 +33,7 @@ def fill(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
         "urgent": list(_list_urgent(faults, {queue.name: number for queue, number in queues})),
         "last_run": _describe_last_run(),
         "queues": queues,
+        "to_review": sum(number > 0 for _, number in queues),
         "today": Story.objects.filter(live | Q(pending=True)).aggregate(
             stories=Count("pk", filter=live),
             events=Count("event", filter=live, distinct=True),

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, Final
 from urllib.parse import urlencode
 
@@ -12,9 +13,10 @@ from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils.html import format_html
 
 from wire import queries
-from wire.admin.base import ModelAdmin, ReadOnly, column, count, link_public, marks, moment, never, remember
+from wire.admin.base import ModelAdmin, ReadOnly, column, count, link, link_public, marks, moment, never, remember
 from wire.admin.queues import PAIRS, PARAMETER, QueuedAdmin, QueueFilter
 from wire.admin.stories import WHY, because, event_page, get_headline, list_labels, list_published, pin, settle, show_refusal
 from wire.ingest import corrections
@@ -127,15 +129,15 @@ class EventAdmin(QueuedAdmin[Event], ModelAdmin[Event]):
                 with show_refusal(request):
                     corrections.choose_lead(story.chatbotnews_id)
                     remember(request, [story], "Chosen to lead its event")
-                    who = f"“{get_headline(story)}” ({story.publication})"
-                    messages.success(request, f"{who} leads this event now. Lists show it at once; no day had to be published.")
+                    done = "{} ({}) leads this event now. Lists show it at once; no day had to be published."
+                    messages.success(request, format_html(done, link(story, get_headline(story)), story.publication))
             case "pin" | "unpin" as do:
                 pin(request, stories, pinned=do == "pin")
             case "join":
                 typed = request.POST.get("other_id", "").strip()
                 if other := _find_event(typed):
-                    done = f"Joined the storyline of {other}"
-                    _change_storyline(request, stories, done, lambda: corrections.join_storylines(event.pk, other))
+                    join = partial(corrections.join_storylines, event.pk, other)
+                    _change_storyline(request, stories, "Joined the storyline", join, other)
                 else:
                     why = f"no event was found for “{typed}”. Give the id or address of a story or event."
                     messages.error(request, f"Nothing was joined: {why}")
@@ -207,11 +209,15 @@ def _view(event: Event) -> EventView:
     return found
 
 
-def _change_storyline(request: HttpRequest, stories: Sequence[Story], done: str, change: Callable[[], None]) -> None:
+def _change_storyline(
+    request: HttpRequest, stories: Sequence[Story], done: str, change: Callable[[], None], other: str = ""
+) -> None:
     with show_refusal(request):
         change()
-        remember(request, stories, because(done, request.POST.get("reason", "")))
-        messages.success(request, f"{done}. Readers see it at once; no day had to be published. Automatic linking keeps it.")
+        remember(request, stories, because(f"{done} of {other}" if other else done, request.POST.get("reason", "")))
+        of = format_html(' of <a href="{}">{}</a>', event_page(other), queries.view_event(other).lead.headline) if other else ""
+        at_once = "Readers see it at once; no day had to be published. Automatic linking keeps it."
+        messages.success(request, format_html("{}{}. {}", done, of, at_once))
 
 
 def _find_event(text: str) -> str | None:

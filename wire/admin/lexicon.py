@@ -23,6 +23,7 @@ from unfold.widgets import UnfoldAdminFileFieldWidget, UnfoldAdminTextInputWidge
 from sources import raw_store
 from wire.admin.base import PREVIEW, Form, FreshAdmin, ModelAdmin, PreviewedForm, action, lines, never, remember, table
 from wire.admin.commands import show_command
+from wire.admin.dashboard import environment
 from wire.admin.stories import story_link
 from wire.ingest import lexicon
 from wire.models import LexiconTerm, WireState
@@ -149,6 +150,10 @@ class RebuildForm(Form):
         help_text="Each gets a new revision, which says publicly that newer rules were applied.",
     )
 
+    @property
+    def unavailable(self) -> str:
+        return "This is the sample wire, which fetches nothing: there is nothing to rebuild." if environment() else ""
+
     def clean_since(self) -> dt.date:
         since: dt.date = self.cleaned_data["since"]
         first, today = (timezone.now() - raw_store.RETENTION).date(), timezone.now().date()
@@ -210,7 +215,8 @@ class LexiconTermAdmin(ExportingAdmin, FreshAdmin[LexiconTerm]):
         form = RebuildForm(request.POST if request.method == "POST" and "confirmed" not in request.POST else None)
         points = (
             "Everything fetched since that day is read, classified and published again, with today's lexicon and rules.",
-            f"Fetched items are stored for {raw_store.RETENTION.days} days. Changes that editors made by hand stay.",
+            f"Fetched items are stored for {raw_store.RETENTION.days} days. Changes that editors made by hand stay, "
+            "and so do stories loaded from an archive, for which nothing was fetched.",
             "The first button only shows what would change; the second applies it.",
         )
         return show_command(self, request, "rebuild", "Rebuild days", points, form)
@@ -245,13 +251,15 @@ class LexiconTermAdmin(ExportingAdmin, FreshAdmin[LexiconTerm]):
     def save_model(self, request: HttpRequest, obj: LexiconTerm, form: Any, change: bool) -> None:
         obj.origin = LexiconTerm.Origin.EDITOR  # kept through every later update of the shipped lexicon
         super().save_model(request, obj, form, change)
-        self.message_user(request, "Nothing was published. New stories use the term; Rebuild days… applies it to stored ones.")
+        self.message_user(request, "Nothing was published. New stories use the term; Rebuild days… applies it to fetched ones.")
 
     def render_change_form(self, request: HttpRequest, context: Any, *args: Any, **kwargs: Any) -> HttpResponse:
         form = context["adminform"].form
         if PREVIEW in request.POST and not form.errors:
             changes, context["looked_at"] = lexicon.preview_changes(form.instance)
             context["changes"] = len(changes)
+            oldest = timezone.now() - raw_store.RETENTION
+            context["not_rebuilt"] = sum(story.feed is None or story.first_seen_at < oldest for story, _ in changes)
             context["preview"] = table(
                 ("Story", "Would change"),
                 [(story_link(story), lines("{}: {} → {}", found)) for story, found in changes[: lexicon.SHOWN]],

@@ -1,7 +1,7 @@
 """The roster: its publications and its history. A place on it changes hands by replacement only: a form, a preview, a change."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from django import forms
 from django.contrib import admin, messages
@@ -23,6 +23,9 @@ from wire.admin.stories import find_newest_snapshot, list_published
 from wire.ingest import corrections
 from wire.models import Snapshot, Story, WireState
 
+ALIASES: Final = "Other exact names in common use, one per line."
+FIXED: Final = "These are the roster's public record, so nobody edits them. “Replace…” gives the place to another publication."
+
 
 class ReplacementForm(base.Form):
     retire = forms.ModelChoiceField(
@@ -34,8 +37,8 @@ class ReplacementForm(base.Form):
     slug = forms.SlugField(
         max_length=60, widget=widgets.UnfoldAdminTextInputWidget, help_text="Letters, digits, hyphens. It can never be changed."
     )
-    aliases = base.text_field(required=False, help_text="Comma-separated exact names in common use.")
-    domains = base.text_field(help_text="Comma-separated; the canonical one first.")
+    aliases = base.LinesField(required=False, help_text=ALIASES)
+    domains = base.LinesField(help_text="Host names, one per line; the canonical one first.")
     tier = forms.TypedChoiceField(choices=Tier.choices, coerce=int, widget=widgets.UnfoldAdminSelectWidget)
     homepage = forms.URLField(assume_scheme="https", max_length=500, widget=widgets.UnfoldAdminURLInputWidget)
     feed_type = forms.ChoiceField(choices=FeedType.choices, widget=widgets.UnfoldAdminSelectWidget)
@@ -55,15 +58,13 @@ class ReplacementForm(base.Form):
         super().__init__(*args, **kwargs)
         self.fields["retire"].queryset = Publication.objects.active()  # type: ignore[attr-defined]
 
-    def clean_domains(self) -> str:
-        data = str(self.cleaned_data["domains"])
-        for domain in _split(data):
+    def clean_domains(self) -> list[str]:
+        domains: list[str] = self.cleaned_data["domains"]
+        for domain in domains:
             found = names.ADDRESS.fullmatch(domain)
             if found is None or found["scheme"]:
                 raise forms.ValidationError(f"{domain} is not a host name; write it like example.com or example.com/ai.")
-        if not _split(data):
-            raise forms.ValidationError("Give at least one host name.")
-        return data
+        return domains
 
     def clean_reason(self) -> str:
         try:
@@ -93,7 +94,7 @@ class ReplacementForm(base.Form):
         if not self.errors:  # no name that a reader would take for a publication that stays in the roster
             stay = [publication.as_name() for publication in Publication.objects.active().exclude(pk=data["retire"].pk)]
             for field in ("name", "aliases", "domains"):
-                for text in [data[field]] if field == "name" else _split(data[field]):
+                for text in [data[field]] if field == "name" else data[field]:
                     if objection := names.find_objection(text, stay):
                         self.add_error(field, objection)
         return data
@@ -103,9 +104,7 @@ class ReplacementForm(base.Form):
         data = self.cleaned_data
         feed = {"feed_type": data["feed_type"], "url": data["feed_url"], "query": data["feed_query"], "ai_only": data["ai_only"]}
         return {
-            **{name: data[name] for name in ("slug", "name", "tier", "homepage")},
-            "aliases": _split(data["aliases"]),
-            "domains": _split(data["domains"]),
+            **{name: data[name] for name in ("slug", "name", "tier", "homepage", "aliases", "domains")},
             "feeds": [feed],
         }
 
@@ -163,10 +162,6 @@ def _list_changes(
     return [base.table(("", title), rows, "") for title, rows in (("Out", leaves), ("In", comes), ("The roster", lock))]
 
 
-def _split(text: str) -> list[str]:
-    return [part.strip() for part in text.split(",") if part.strip()]
-
-
 class FeedInline(base.MaskedAddressAdmin, base.TabularInline[Feed, Publication]):
     model = Feed
     extra = 0
@@ -175,7 +170,7 @@ class FeedInline(base.MaskedAddressAdmin, base.TabularInline[Feed, Publication])
 
 
 class PublicationForm(base.FreshForm[Publication]):
-    aliases = base.LinesField(required=False, help_text="Other exact names in common use, one per line.")
+    aliases = base.LinesField(required=False, help_text=ALIASES)
 
     def read_stored(self) -> object:
         return super().read_stored(), list(Feed.objects.filter(publication=self.instance).order_by("pk").values_list())
@@ -207,6 +202,11 @@ class PublicationAdmin(ExportingAdmin, base.FreshAdmin[Publication]):
     actions_list = ("replace", "export_csv", "export_json")
     actions_detail = ("replace_this",)
     has_add_permission = has_delete_permission = base.never
+
+    def get_fieldsets(self, request: HttpRequest, obj: Publication | None = None) -> Any:
+        own = [field for field in self.get_fields(request, obj) if field not in self.readonly_fields]
+        who = "" if self.has_change_permission(request, obj) else "Only the group “publisher” may change these."
+        return (None, {"fields": own, "description": who}), ("Fixed", {"fields": self.readonly_fields, "description": FIXED})
 
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
         super().save_related(request, form, formsets, change)

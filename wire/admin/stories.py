@@ -17,7 +17,7 @@ from django.shortcuts import get_object_or_404, render
 from django.template.loader import render_to_string
 from django.urls import URLPattern, path, reverse
 from django.utils import timezone
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 from unfold import widgets
 
 from config.errors import WireError
@@ -255,6 +255,10 @@ class StoryAdmin(QueuedAdmin[Story], base.TellsRefusals[Story], base.PreviewedAd
             published.append(corrections.classify(obj.chatbotnews_id, category=category, topics=topics, reason=data["reason"]))
         self.message_user(request, list_published([snapshot for snapshot in published[-1:] if snapshot]))
 
+    def response_change(self, request: HttpRequest, obj: Story) -> HttpResponse:
+        self.message_user(request, format_html("Saved: {}.", story_link(Story.objects.with_text().get(pk=obj.pk))))
+        return HttpResponseRedirect(request.path) if "_continue" in request.POST else self.response_post_save_change(request, obj)
+
     def construct_change_message(self, request: HttpRequest, form: Any, formsets: Any, add: bool = False) -> Any:  # noqa: ARG002
         if not form.describe_changes():
             return []
@@ -288,7 +292,7 @@ class StoryAdmin(QueuedAdmin[Story], base.TellsRefusals[Story], base.PreviewedAd
                     snapshot = corrections.withdraw(story.chatbotnews_id, reason=reason)
                     base.remember(request, [story], because("Withdrawn", reason))
                     shown = list_published([snapshot] if snapshot else [])
-                    messages.success(request, f"Withdrawn: “{get_headline(story)}”. {shown}")
+                    messages.success(request, format_html("Withdrawn: {}. {}", story_link(story), shown))
                     return back
         context = {**self.admin_site.each_context(request), "title": "Withdraw a story", "story": story, "form": form}
         context |= {"headline": get_headline(story), "when": base.moment(story.published_at), "opts": self.opts}
@@ -334,11 +338,11 @@ def settle(request: HttpRequest, stories: Sequence[Story], done: str, change: Ca
     with show_refusal(request):
         published = change(reason)
         base.remember(request, stories, because(done, reason))
-        named = "; ".join(f"“{get_headline(story)}” ({story.publication})" for story in stories[:NAMED])
-        named += f"; {len(stories) - NAMED} more" if len(stories) > NAMED else ""
+        named = format_html_join("; ", "{} ({})", ((story_link(story), story.publication) for story in stories[:NAMED]))
+        more = f"; {len(stories) - NAMED} more" if len(stories) > NAMED else ""
         given = f" Reason: {reason}" if (reason := plain_line(reason, REASON)) else ""
-        told = f"{done}. {list_published(published)} {named}.{given}"
-        messages.success(request, f"{told} Automatic grouping leaves these stories where they are now.")
+        stays = "Automatic grouping leaves these stories where they are now."
+        messages.success(request, format_html("{}. {} {}{}.{} {}", done, list_published(published), named, more, given, stays))
 
 
 def pin(request: HttpRequest, stories: Sequence[Story], *, pinned: bool) -> None:

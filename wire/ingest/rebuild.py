@@ -13,8 +13,9 @@ from sources.entries import Entry
 from sources.models import FeedHealth, RawFetch
 from sources.parse import InvalidFeed
 from wire.ingest import article_pages, lexicon
+from wire.ingest.evidence import list_forms
 from wire.ingest.feed_entries import canonical_address, count, read, refuse_sample
-from wire.ingest.normalise import Context, Rejected
+from wire.ingest.normalise import Context, Rejected, StoryDraft
 from wire.ingest.save import Prepared, prepare, store
 from wire.models import Snapshot, Story, StoryAlias, StoryRevision
 from wire.publishing.publish import publish_pending
@@ -36,6 +37,7 @@ class Plan:
     """Effect of a rebuild. `refused` were accepted once and would not be today; they stay, for an editor to withdraw."""
 
     fetches: int = 0
+    unseen: int = 0  # live stories of these days that no stored fetch has
     unreadable: list[str] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
     added: list[str] = field(default_factory=list)
@@ -58,6 +60,7 @@ def apply(since: dt.date, *, final_days: bool = False, dry_run: bool = False) ->
         with transaction.atomic():
             lease.renew()
             _store_again(again, found)
+            found.unseen = _count_unseen(again, since)
             transaction.set_rollback(dry_run)
         return found, [] if dry_run else publish_pending(progress=lambda _day: lease.renew())
 
@@ -141,3 +144,10 @@ def _store_again(again: list[_Again], found: Plan) -> None:
         differs = [name for name in SHOWN if getattr(old, name) != getattr(revision, name)]
         was, becomes = ({name: getattr(row, name) for name in differs} for row in (old, revision))
         found.changed.append(StoryChange(revision.story.chatbotnews_id, revision.headline, was, becomes))
+
+
+def _count_unseen(again: list[_Again], since: dt.date) -> int:
+    drafts = (draft for _, prepared, _ in again for draft in prepared if isinstance(draft, StoryDraft))
+    seen = {url for draft in drafts for url in (draft.page_url, *(form.original_url for form in list_forms(draft)))}
+    rows = list(Story.objects.live().filter(wire_date__gte=since).values_list("pk", "original_url", "aliases__url"))
+    return len({pk for pk, *_ in rows} - {pk for pk, *urls in rows if not seen.isdisjoint(urls)})

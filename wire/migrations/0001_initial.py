@@ -18,7 +18,7 @@ class Migration(migrations.Migration):
             name='EditorTake',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('wire_date', models.DateField(unique=True)),
+                ('wire_date', models.DateField(help_text='The day whose generated brief this replaces.', unique=True, verbose_name='day (UTC)')),
                 ('markdown', models.TextField(max_length=20000)),
                 ('author', models.CharField(help_text='Who wrote it; shown in admin only.', max_length=150)),
                 ('updated_at', models.DateTimeField(default=django.utils.timezone.now)),
@@ -67,7 +67,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name='SigningKey',
             fields=[
-                ('key_id', models.CharField(help_text='First 16 hex digits of SHA-256 of the raw public key.', max_length=16, primary_key=True, serialize=False)),
+                ('key_id', models.CharField(help_text='First 16 digits of SHA-256 of the public key.', max_length=16, primary_key=True, serialize=False, verbose_name='key ID')),
                 ('public_key', models.CharField(help_text='Raw 32 bytes, base64.', max_length=64)),
                 ('created_at', models.DateTimeField()),
                 ('retired_at', models.DateTimeField(blank=True, null=True)),
@@ -201,11 +201,11 @@ class Migration(migrations.Migration):
             name='Snapshot',
             fields=[
                 ('sequence', models.PositiveBigIntegerField(help_text='1, 2, 3 … over all days.', primary_key=True, serialize=False)),
-                ('wire_date', models.DateField()),
+                ('wire_date', models.DateField(verbose_name='day (UTC)')),
                 ('revision', models.PositiveIntegerField(help_text='1, 2, 3 … within the wire date.')),
-                ('wire_sha256', models.CharField(max_length=64, unique=True)),
-                ('previous_sha256', models.CharField(max_length=64, null=True)),
-                ('roster_sha256', models.CharField(max_length=64)),
+                ('wire_sha256', models.CharField(max_length=64, unique=True, verbose_name='SHA-256')),
+                ('previous_sha256', models.CharField(max_length=64, null=True, verbose_name='SHA-256 of the one before')),
+                ('roster_sha256', models.CharField(max_length=64, verbose_name='SHA-256 of the roster')),
                 ('generated_at', models.DateTimeField()),
                 ('story_count', models.PositiveIntegerField()),
                 ('packed', models.BinaryField(help_text='zlib of the canonical bytes that wire_sha256 is the hash of.')),

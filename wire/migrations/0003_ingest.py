@@ -30,6 +30,6 @@ class Migration(migrations.Migration):
         migrations.AlterField(
             model_name='lexiconterm',
             name='target',
-            field=models.CharField(choices=[('agents', 'AI Agents'), ('agents', 'Agents'), ('ai', 'AI'), ('analysis', 'Analysis'), ('anthropic', 'Anthropic'), ('funding', 'Funding'), ('google', 'Google'), ('industry', 'Industry'), ('launches', 'Launches'), ('meta', 'Meta'), ('microsoft', 'Microsoft'), ('mistral', 'Mistral'), ('nvidia', 'NVIDIA'), ('openai', 'OpenAI'), ('perplexity', 'Perplexity'), ('regulation', 'Regulation'), ('xai', 'xAI')], max_length=10),
+            field=models.CharField(choices=[('Topic', [('openai', 'OpenAI'), ('anthropic', 'Anthropic'), ('google', 'Google'), ('microsoft', 'Microsoft'), ('meta', 'Meta'), ('nvidia', 'NVIDIA'), ('xai', 'xAI'), ('mistral', 'Mistral'), ('perplexity', 'Perplexity'), ('regulation', 'Regulation')]), ('Category', [('launches', 'Launches'), ('industry', 'Industry'), ('analysis', 'Analysis')]), ('Topic and category', [('agents', 'Agents'), ('funding', 'Funding')]), ('Relevance', [('ai', 'AI')])], max_length=10),
         ),
     ]

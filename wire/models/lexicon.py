@@ -12,6 +12,12 @@ from django.db import models
 from wire.text.vocabulary import Category, Topic
 
 AI: Final = "ai"  # the only target of relevance terms: what an item of a feed for all kinds of news must be about
+TARGETS: Final = {  # each target once, under the kinds that may have it
+    "Topic": [choice for choice in Topic.choices if choice[0] not in Category.values],
+    "Category": [choice for choice in Category.choices if choice[0] not in Topic.values],
+    "Topic and category": [choice for choice in Topic.choices if choice[0] in Category.values],
+    "Relevance": [(AI, "AI")],
+}
 
 
 class LexiconTerm(models.Model):
@@ -28,7 +34,7 @@ class LexiconTerm(models.Model):
         EDITOR = "editor", "Set by an editor"
 
     kind = models.CharField(max_length=9, choices=Kind.choices)
-    target = models.CharField(max_length=10, choices=sorted({*Category.choices, *Topic.choices, (AI, "AI")}))
+    target = models.CharField(max_length=10, choices=TARGETS)
     term = models.CharField(
         max_length=100,
         help_text=(

@@ -65,7 +65,7 @@ class SigningKey(models.Model):
 
     ALGORITHM: Final = "Ed25519"
 
-    key_id = models.CharField(max_length=16, primary_key=True, help_text="First 16 hex digits of SHA-256 of the raw public key.")
+    key_id = models.CharField("key ID", max_length=16, primary_key=True, help_text="First 16 digits of SHA-256 of the public key.")
     public_key = models.CharField(max_length=64, help_text="Raw 32 bytes, base64.")
     created_at = models.DateTimeField()
     retired_at = models.DateTimeField(null=True, blank=True)
@@ -87,11 +87,11 @@ class Snapshot(models.Model):
     """A published revision of a wire date. Rows are only ever added, each linked to the one before by its hash."""
 
     sequence = models.PositiveBigIntegerField(primary_key=True, help_text="1, 2, 3 … over all days.")
-    wire_date = models.DateField()
+    wire_date = models.DateField("day (UTC)")
     revision = models.PositiveIntegerField(help_text="1, 2, 3 … within the wire date.")
-    wire_sha256 = models.CharField(max_length=64, unique=True)
-    previous_sha256 = models.CharField(max_length=64, null=True)  # noqa: DJ001  null marks the first of the chain
-    roster_sha256 = models.CharField(max_length=64)
+    wire_sha256 = models.CharField("SHA-256", max_length=64, unique=True)
+    previous_sha256 = models.CharField("SHA-256 of the one before", max_length=64, null=True)  # noqa: DJ001  null marks the first of the chain
+    roster_sha256 = models.CharField("SHA-256 of the roster", max_length=64)
     generated_at = models.DateTimeField()
     story_count = models.PositiveIntegerField()
     packed = models.BinaryField(help_text="zlib of the canonical bytes that wire_sha256 is the hash of.")
@@ -146,7 +146,7 @@ def newest_of_day(field: str = "pk") -> models.Subquery:
 class EditorTake(models.Model):
     """The brief of one wire date as an editor wrote it. Where there is none, publishing generates one."""
 
-    wire_date = models.DateField(unique=True)
+    wire_date = models.DateField("day (UTC)", unique=True, help_text="The day whose generated brief this replaces.")
     markdown = models.TextField(max_length=20_000)
     author = models.CharField(max_length=150, help_text="Who wrote it; shown in admin only.")
     updated_at = models.DateTimeField(default=timezone.now)

@@ -41,10 +41,10 @@ class Migration(migrations.Migration):
             name='RequestLog',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('request_id', models.CharField(max_length=32, unique=True)),
+                ('request_id', models.CharField(max_length=32, unique=True, verbose_name='request ID')),
                 ('timestamp', models.DateTimeField(db_index=True)),
                 ('resource', models.CharField(db_index=True, max_length=60)),
-                ('agent_id', models.CharField(blank=True, max_length=40)),
+                ('agent_id', models.CharField(blank=True, max_length=40, verbose_name='agent ID')),
                 ('asked', models.CharField(max_length=2000)),
                 ('answered', models.CharField(blank=True, max_length=2000)),
                 ('outcome', models.CharField(max_length=10)),
@@ -57,7 +57,7 @@ class Migration(migrations.Migration):
                 ('rate_limit_remaining', models.IntegerField(null=True)),
                 ('cost_units', models.FloatField()),
                 ('stale_s', models.FloatField()),
-                ('sha256', models.CharField(blank=True, max_length=64)),
+                ('sha256', models.CharField(blank=True, max_length=64, verbose_name='SHA-256')),
                 ('attempts', models.JSONField(default=list)),
             ],
             options={
@@ -86,7 +86,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('hour', models.DateTimeField()),
-                ('agent_id', models.CharField(blank=True, max_length=40)),
+                ('agent_id', models.CharField(blank=True, max_length=40, verbose_name='agent ID')),
                 ('resource', models.CharField(max_length=60)),
                 ('outcome', models.CharField(max_length=10)),
                 ('calls', models.PositiveIntegerField()),
@@ -128,8 +128,8 @@ class Migration(migrations.Migration):
             name='Heartbeat',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('agent_id', models.CharField(help_text="The agent's id in the network.", max_length=40)),
-                ('heartbeat_id', models.CharField(max_length=40)),
+                ('agent_id', models.CharField(help_text="The agent's id in the network.", max_length=40, verbose_name='agent ID')),
+                ('heartbeat_id', models.CharField(max_length=40, verbose_name='heartbeat ID')),
                 ('timestamp', models.DateTimeField()),
                 ('received_at', models.DateTimeField()),
                 ('verdict', models.CharField(choices=[('signature', 'signed by the pinned key'), ('integrity_only', 'checksums fit, no key is pinned'), ('rejected', 'rejected')], max_length=20)),

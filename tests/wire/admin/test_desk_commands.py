@@ -13,6 +13,7 @@ from pytest_django import Settings
 from config.errors import Busy
 from tests.wire.desk import at_desk, run_at_once, words
 from wire.admin import commands
+from wire.models import WireState
 
 pytestmark = pytest.mark.django_db
 REBUILD = "/admin/wire/lexiconterm/rebuild/"
@@ -99,3 +100,10 @@ def test_while_a_command_runs_its_page_looks_again_and_nothing_else_is_started(
         assert "Apply and publish" not in shown
         assert "Nothing was started." in words(desk.post(REBUILD, {"since": str(since)}, follow=True))
     assert 'hx-trigger="every' not in desk.get(REBUILD).content.decode()
+
+
+def test_on_the_sample_wire_a_rebuild_says_at_once_that_there_is_nothing_to_rebuild() -> None:
+    WireState.objects.update(is_sample=True)
+    shown = words(at_desk("editor").get(REBUILD))
+    assert "This is the sample wire, which fetches nothing: there is nothing to rebuild." in shown
+    assert "Show what would change" not in shown

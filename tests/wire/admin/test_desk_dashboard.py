@@ -14,7 +14,7 @@ from sources.entries import Entry
 from sources.models import FeedHealth, Publication
 from tests.factories import entry, feed_of, publish, story_of, take
 from tests.wire.desk import at_desk, words
-from wire.models import LexiconTerm, Snapshot, Story, WireState
+from wire.models import LexiconTerm, Snapshot, Story, StoryRevision, WireState
 
 pytestmark = pytest.mark.django_db
 
@@ -147,6 +147,10 @@ def test_all_is_well_with_the_last_run_and_what_came_of_it(desk: Client) -> None
     assert f"Last run of ingest: {when:%-d %b %Y %H:%M} UTC, 1 new story." in page
     Story.objects.update(first_seen_at=when - dt.timedelta(days=1))
     assert "UTC, no new stories." in shown(desk)
+    StoryRevision.objects.update(untrusted_instructions=True)
+    page = shown(desk)
+    assert "All is well" not in page
+    assert "No faults, 1 list to review The record is intact" in page
 
 
 def test_what_needs_a_hand_is_listed_the_most_urgent_first(desk: Client) -> None:

@@ -82,7 +82,7 @@ def test_two_events_are_merged_by_choice_by_id_and_by_address(desk: Client, purc
     other = story_of(purchase[2])
     event = event_of(purchase[0])
     said = do(desk, purchase[0], do="merge", other=other.event_id, reason="One purchase.")
-    assert "Events merged. Published: 15 Jan 2026 (revision 2). “Marmot Cloud buys Gherkin Robotics” (TechCrunch); “" in said
+    assert "Events merged. Published: 15 Jan 2026 (revision 2). Marmot Cloud buys Gherkin Robotics (TechCrunch); " in said
     assert " Reason: One purchase. " in said
     assert event_of(purchase[2]) == event
     assert history()[-1][1] == "Events merged: One purchase."
@@ -130,7 +130,7 @@ def test_another_report_is_made_the_lead(desk: Client, purchase: list[Entry]) ->
     story = story_of(purchase[1])
     assert "Leads , by the rules" in words(desk.get(page_of(purchase[0])))
     said = do(desk, purchase[0], do="lead", story=story.chatbotnews_id)
-    assert "filing says” (Wired) leads this event now." in said
+    assert "filing says (Wired) leads this event now." in said
     assert "Leads , chosen by an editor" in said
     assert Story.objects.get(leads_event=True) == story
     assert "filing says 2 2" in words(desk.get(LIST))

@@ -2,6 +2,7 @@
 
 import csv
 import json
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from django.contrib.admin.models import LogEntry
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import OperationalError
 from django.test import Client
+from django.utils import timezone
 
 from sources.models import Publication
 from tests.factories import entry, next_lexicon, publish, second_feed, see, story_of
@@ -19,7 +21,7 @@ from wire.admin.lexicon import MAX_ERRORS, MAX_ROWS, MAX_SHOWN
 from wire.ingest import corrections, lexicon
 from wire.models import LexiconTerm, Story
 from wire.publishing.publish import publish_pending
-from wire.text.vocabulary import Category
+from wire.text.vocabulary import Category, Topic
 
 pytestmark = pytest.mark.django_db
 
@@ -54,6 +56,7 @@ def test_a_preview_shows_what_would_change_and_saves_nothing(desk: Client) -> No
     shown = words(answer)
     assert "1 of the newest 2 stories would change" in shown
     assert "Quince raises pickles category: Industry → Funding" in shown
+    assert "changes stored ones, except 1 of these: it was loaded from an archive or fetched so long ago that" in shown
     assert 'value="pickles"' in answer.content.decode()
     assert "correct the error" not in shown
     assert not LexiconTerm.objects.filter(term="pickles").exists()
@@ -270,3 +273,20 @@ def test_files_and_previews_are_for_those_who_may() -> None:
     assert bring(nobody, ROW).status_code == 403
     assert nobody.post(ADD, term()).status_code == 403
     assert not Story.objects.exists()
+
+
+@pytest.mark.usefixtures("bare")
+def test_a_preview_of_stories_that_can_be_rebuilt_names_no_exception(desk: Client) -> None:
+    see(second_feed("wired"), entry(title="Quince sells pickles", url="https://www.wired.com/story/pickles", publisher="Wired"))
+    publish_pending()
+    Story.objects.update(first_seen_at=timezone.now())
+    shown = words(desk.post(ADD, term()))
+    assert "1 of the newest 1 stories would change" in shown
+    assert "changes stored ones." in shown
+
+
+def test_targets_are_grouped_by_the_kinds_that_may_have_them_and_each_is_there_once(desk: Client) -> None:
+    groups = desk.get(ADD).context["adminform"].form.fields["target"].choices
+    offered = {name: [value for value, _ in some] for name, some in groups if isinstance(some, list)}
+    assert list(offered) == ["Topic", "Category", "Topic and category", "Relevance"]
+    assert sorted(chain(*offered.values())) == sorted({*Category.values, *Topic.values, "ai"})

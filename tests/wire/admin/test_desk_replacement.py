@@ -1,5 +1,6 @@
 """Names at the desk: aliases, and replacing a publication in two steps: what is asked, what is shown, and what is refused."""
 
+import html
 import re
 from pathlib import Path
 from typing import Any
@@ -32,7 +33,7 @@ def answers(**changes: object) -> dict[str, Any]:
         "slug": "the-gazette",
         "name": "The Gazette of Examples",
         "aliases": "Gazette of Examples",
-        "domains": "gazette.example, gazette.example.org",
+        "domains": "gazette.example\ngazette.example.org",
         "tier": 3,
         "homepage": "https://gazette.example/",
         "feed_type": "rss",
@@ -84,8 +85,11 @@ def test_its_reason_is_kept_without_what_nobody_can_see_and_with_nothing_else_it
 
 @pytest.mark.slow
 def test_what_was_confirmed_is_done_with_the_fingerprint_that_was_shown_and_stays_readable(desk: Client) -> None:
-    confirmed = proposal(desk)
-    answer = desk.post(PAGE, answers(confirmed=confirmed), follow=True)
+    shown = desk.post(PAGE, answers(aliases="Gazette of Examples\nThe Examples")).content.decode()
+    hidden = {name: html.unescape(value) for name, value in re.findall(r'name="(\w+)" value="([^"]*)"', shown) if name != "back"}
+    confirmed = hidden["confirmed"]
+    answer = desk.post(PAGE, hidden, follow=True)
+    assert Publication.objects.get(slug="the-gazette").aliases == ["Gazette of Examples", "The Examples"]
     assert f"The fingerprint is now {roster.current().fingerprint}" in words(answer)
     assert confirmed == f"2 {roster.current().fingerprint}"
     assert roster.find_problem() is None
@@ -123,11 +127,11 @@ REFUSED = [
         ("slug", "wired", "in the roster already"),
         ("slug", "not a slug", "valid “slug”"),
     ),
-    ("aliases", "Gazette, Tech Crunch", "Tech Crunch is read as TechCrunch"),
-    *(("aliases", "Gazette, Wlred", "Wlred resembles Wired"), ("aliases", "x" * 121, "is not a name")),
+    ("aliases", "Gazette\nTech Crunch", "Tech Crunch is read as TechCrunch"),
+    *(("aliases", "Gazette\nWlred", "Wlred resembles Wired"), ("aliases", "x" * 121, "is not a name")),
     ("domains", "techcrunch.co", "techcrunch.co resembles TechCrunch"),
     *(("domains", "x" * 113 + ".example", "is not a name"), ("domains", "https://gazette.example", "not a host name")),
-    *(("domains", "gazette", "not a host name"), ("domains", ",", "at least one host name")),
+    *(("domains", "gazette", "not a host name"), ("domains", " \n", "This field is required")),
     *(
         ("domains", "www.wired.com", "is read as Wired"),
         ("homepage", "nowhere", "valid URL"),
@@ -199,3 +203,14 @@ def test_an_alias_that_no_page_or_dump_can_show_is_refused(desk: Client, tmp_pat
 def test_an_alias_of_ones_own_may_be_added(desk: Client) -> None:
     assert save_aliases(desk, "Tech Crunch\r\n\r\n TCrunch ").status_code == 302
     assert Publication.objects.get(slug="techcrunch").aliases == ["Tech Crunch", "TCrunch"]
+
+
+def test_a_publications_page_says_why_some_of_it_is_fixed_and_who_may_change_the_rest() -> None:
+    page = f"/admin/sources/publication/{Publication.objects.get(slug='techcrunch').pk}/change/"
+    shown = words(at_desk("publisher").get(page))
+    assert "Fixed These are the roster&#x27;s public record" in shown.replace("'", "&#x27;")
+    assert "Only the group" not in shown
+    assert "URL" in shown
+    assert "AI only" in shown
+    assert not {"Url", "Ai only"} & set(re.findall(r"Url|Ai only", shown))
+    assert "Only the group “publisher” may change these." in words(at_desk("editor").get(page))

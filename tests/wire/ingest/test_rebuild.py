@@ -13,7 +13,7 @@ from django.db.models import F
 
 from sources import job_lock, raw_store
 from sources.models import Feed, FeedHealth, IngestLease, RawFetch
-from tests.factories import feed_of, second_feed, see, served_feed
+from tests.factories import entry, feed_of, publish, second_feed, see, served_feed
 from tests.feedserver import FeedServer
 from tests.wire.archives import dump, everything, rss, rss_item, verifywire
 from tests.wire.desk import at_desk, run_at_once, words
@@ -322,6 +322,13 @@ def test_a_rebuild_during_an_ingest_says_so_and_changes_nothing() -> None:
     command(yes=True)
     assert latest().revision == 2
     assert IngestLease.objects.get().holder == ""
+
+
+def test_stories_of_these_days_that_no_fetch_has_are_counted(server: FeedServer, feed: Feed) -> None:
+    today = dt.datetime.now(dt.UTC).replace(microsecond=0)
+    ingest(server, feed, item())
+    publish(entry(title="Quince from an archive", published_at=f"{today:%Y-%m-%dT00:00:00Z}"), now=today)
+    assert "1 of these days' stories cannot be rebuilt and stay: loaded from an archive" in command(yes=True)[0]
 
 
 @pytest.mark.usefixtures("quince")

@@ -60,7 +60,7 @@ class PublisherForm(base.FreshForm[Publisher]):
         if "currency" not in self.fields:  # for whoever only looks
             return
         if not settings.WIRE_X402_FACILITATOR:
-            self.fields["price"].help_text = "Leave this empty: this installation takes no payments (no WIRE_X402_FACILITATOR)."
+            self.fields["price"].help_text = "Leave this empty: no payments are taken here. Ask the operator to switch them on."
         self._terms = dict(CURRENCIES)
         if price:
             same = (name for name, one in CURRENCIES.items() if all(price[key] == one[key] for key in ("network", "asset")))

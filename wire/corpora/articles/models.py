@@ -115,7 +115,7 @@ class Publisher(Sealed):
         except InvalidPrice as error:
             raise ValidationError({"price": str(error)}) from error
         if self.price and not settings.WIRE_X402_FACILITATOR:
-            raise ValidationError({"price": "Nobody could pay it: this installation has no WIRE_X402_FACILITATOR."})
+            raise ValidationError({"price": "Nobody could pay it until the operator sets WIRE_X402_FACILITATOR."})
 
     @property
     def page(self) -> str:
@@ -168,7 +168,7 @@ class Source(models.Model):
 
     publisher = models.ForeignKey(Publisher, on_delete=models.CASCADE, related_name="sources")
     kind = models.CharField(max_length=7, choices=Type.choices)
-    url = models.URLField(max_length=2048)
+    url = models.URLField("URL", max_length=2048, help_text="Where the feed or sitemap is, on a host of the publisher.")
     etag = models.CharField(max_length=512, blank=True, editable=False)
     last_modified = models.CharField(max_length=512, blank=True, editable=False)
     digest = models.CharField(max_length=64, blank=True, editable=False, help_text="SHA-256 of the document that was read last.")
@@ -261,7 +261,7 @@ class Article(Sealed):
     description = models.TextField(blank=True, help_text="Plain text.")
     language = models.CharField(max_length=35, blank=True)
     markdown = models.TextField(blank=True, help_text="The text; empty until it was read.")
-    content_sha256 = models.CharField(max_length=64, blank=True, help_text="Of title, author, date, description and text.")
+    content_sha256 = models.CharField("SHA-256", max_length=64, blank=True, help_text="Of title, author, date, description, text.")
     first_seen_at = models.DateTimeField()
     last_seen_at = models.DateTimeField(help_text="When a feed, a sitemap or its page last showed it.")
     read_at = models.DateTimeField(null=True, help_text="When its text was last read.")
@@ -321,7 +321,7 @@ class ArticleRevision(Sealed):
     description = models.TextField(blank=True)
     markdown = models.TextField(blank=True)
     published_at = models.DateTimeField(null=True, help_text="Empty also for one that was replaced before dates were stored here.")
-    content_sha256 = models.CharField(max_length=64)
+    content_sha256 = models.CharField("SHA-256", max_length=64)
     replaced_at = models.DateTimeField()
 
     objects = SealedQuerySet.as_manager()

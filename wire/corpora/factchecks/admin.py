@@ -120,7 +120,7 @@ class RatingNameAdmin(QueuedAdmin[RatingName]):
 class UploadForm(base.Form):
     file = forms.FileField(
         widget=UnfoldAdminFileFieldWidget,
-        help_text="A dump, ClaimReview, CSV, TSV or feed, as for loadfactchecks, or .gz of these; at most 10 MB, unpacked too.",
+        help_text="A table (CSV, TSV), an export or ClaimReview (JSON), a feed (XML) or a page (HTML); at most 10 MB unpacked.",
     )
     language = forms.ChoiceField(
         choices=[("", "as stated, else detected"), *((code, code) for code in CODES)],

@@ -41,9 +41,9 @@ class Claim(Sealed):
     """A claim and its rating, as its fact-checker published it last."""
 
     number = models.PositiveIntegerField(unique=True, editable=False)
-    external_id = models.CharField(max_length=200, unique=True, help_text="The fact-checker's own id, such as a UUID.")
-    short_id = models.CharField(max_length=200, blank=True, db_index=True, help_text="Such as 2025/11/20-2.")
-    process_id = models.CharField(max_length=200, blank=True)
+    external_id = models.CharField("ID", max_length=200, unique=True, help_text="The fact-checker's own id, such as a UUID.")
+    short_id = models.CharField("short ID", max_length=200, blank=True, db_index=True, help_text="Such as 2025/11/20-2.")
+    process_id = models.CharField("process ID", max_length=200, blank=True)
     status = models.CharField(
         max_length=40, default=PUBLISHED, help_text="Readers see `published` ones only, unless set otherwise."
     )
@@ -53,7 +53,7 @@ class Claim(Sealed):
     rating_key = models.CharField(max_length=MAX_LABEL, blank=True, editable=False, help_text="The label, folded.")
     rating_summary = models.TextField(blank=True)
     rating_statement = models.TextField(blank=True)
-    publishing_url = models.CharField(max_length=2048, blank=True)
+    publishing_url = models.CharField("URL", max_length=2048, blank=True)
     publisher = models.CharField(max_length=200, blank=True, help_text="Who checked the claim.")
     claimant = models.CharField(max_length=200, blank=True, help_text="Who made the claim.")
     published_at = models.DateTimeField(null=True, blank=True)
@@ -61,7 +61,7 @@ class Claim(Sealed):
     categories = models.JSONField(default=list, blank=True, help_text="{name, de, en} each.")
     facts = models.JSONField(default=list, blank=True)
     origins = models.JSONField(default=list, blank=True, help_text="Where the claim was seen.")
-    content_sha256 = models.CharField(max_length=64, help_text="Of all that was imported.")
+    content_sha256 = models.CharField("SHA-256", max_length=64, help_text="Of all that was imported.")
     first_seen_at = models.DateTimeField()
     changed_at = models.DateTimeField()
     withdrawn_at = models.DateTimeField(null=True, blank=True)
@@ -217,11 +217,11 @@ class LoadJob(models.Model):
     language = models.CharField(max_length=2, blank=True)
     status = models.CharField(max_length=8, choices=Status.choices, default=Status.PENDING)
     total = models.PositiveIntegerField(default=0)
-    processed = models.PositiveIntegerField(default=0, help_text="Entries of the file that are done, whatever became of them.")
-    created = models.PositiveIntegerField(default=0)
-    updated = models.PositiveIntegerField(default=0)
-    skipped = models.PositiveIntegerField(default=0, help_text="Unchanged ones.")
-    errors = models.PositiveIntegerField(default=0, help_text="Entries that could not be read.")
+    processed = models.PositiveIntegerField("entries", default=0, help_text="Those that are done, whatever became of them.")
+    created = models.PositiveIntegerField("new", default=0)
+    updated = models.PositiveIntegerField("changed", default=0)
+    skipped = models.PositiveIntegerField("already there", default=0)
+    errors = models.PositiveIntegerField("refused", default=0)
     messages = models.JSONField(default=list, help_text="The first of these errors.")
     cancel_requested = models.BooleanField(default=False)
     created_at = models.DateTimeField(auto_now_add=True)
@@ -252,7 +252,7 @@ class StoryLink(Sealed):
         constraints = [models.UniqueConstraint(fields=["story", "claim"], name="factcheck_link_once")]
 
     def __str__(self) -> str:
-        return f"{self.story_id} {self.kind} {self.claim_id}"
+        return f"{self.claim}: {self.get_kind_display()}"
 
 
 class ApiKey(models.Model):

@@ -121,10 +121,6 @@ def _mark_changes(corpus: Corpus) -> str:
     return marks(count(changed, "change", "changes")) if changed else ""
 
 
-def _title(row: Any) -> str:
-    return str(row.row.get("title") or row.row.get("label"))[:120]
-
-
 @admin.register(CorpusRelease)
 class ReleaseAdmin(ReadOnly):
     """A release, which never changes."""
@@ -140,7 +136,7 @@ class ReleaseAdmin(ReadOnly):
 class RowAdmin(ModelAdmin[Any]):
     """Rows of drafts, which the next release will have. Released rows stay with their releases."""
 
-    title = column("Title", lambda row: _title(row))
+    title = column("Title", str)
     state = column("State", lambda row: marks("not released") if row.since is None else "")
     list_display: tuple[str, ...] = ("key", "title", "corpus", "state")
     list_filter: ClassVar[tuple[str, ...]] = ("corpus",)
@@ -181,7 +177,7 @@ class RowAdmin(ModelAdmin[Any]):
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
         # Released rows are only left out of the next release.
-        names = [f"{one.key}: {_title(one)}" for one in objs]
+        names = [f"{one.key}: {one}" for one in objs]
         missing = set() if self.has_delete_permission(request) else {self.opts.verbose_name}
         return names, {self.opts.verbose_name_plural: len(names)}, missing, []
 

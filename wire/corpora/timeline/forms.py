@@ -1,12 +1,14 @@
 """Forms of rows, made from the types that say what a row may hold: one form a table, checked by the same rules as a file."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import orjson
 from django import forms
+from django.utils.text import capfirst
 from pydantic import ValidationError
-from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextareaWidget, UnfoldAdminTextInputWidget, UnfoldBooleanWidget
+from unfold import widgets
 
 from wire.admin.base import FreshForm, LinesField
 from wire.corpora.common.forms import RecordsField
@@ -18,12 +20,16 @@ from wire.models import WireState
 from wire.text.lexicons import load
 
 PREFIX: Final = "row_"  # of fields, so that none has the name of a column
+OFFERED: Final = 200  # most rows that a field offers; where a draft has more, their ids are typed
+NAMED: Final = 40  # most values that the help of a field of several lines names
+_ACRONYMS: Final = {"id": "ID", "ids": "IDs", "url": "URL"}
+_DATES: Final = ("date", "date_observed", "date_posted", "date_added")  # whole days only, unlike `date_label`
 _LONG: Final = ("about", "never_claims", "licence", "summary", "frame", "definition", "notes", "policy", "caution", "variant")
 
 
 def build_field(name: str, schema: dict[str, Any], required: bool, definitions: Mapping[str, Any]) -> forms.Field:
     """Return the field for a value of a row, by its JSON Schema; `definitions` has the types that it names."""
-    label = name.replace("_", " ").capitalize()
+    label = capfirst(" ".join(_ACRONYMS.get(word, word) for word in name.split("_")))
     match next(one for one in schema.get("anyOf", [schema]) if one.get("type") != "null"):
         case {"type": "array", "items": {"type": "string"}}:
             return LinesField(label=label, required=False, help_text="One per line.")
@@ -32,18 +38,19 @@ def build_field(name: str, schema: dict[str, Any], required: bool, definitions: 
         case {"$ref": record}:
             return RecordsField(definitions[record.rpartition("/")[2]], definitions, is_one=True, label=label, required=required)
         case {"type": "boolean"}:
-            return forms.BooleanField(label=label, required=False, widget=UnfoldBooleanWidget)
+            return forms.BooleanField(label=label, required=False, widget=widgets.UnfoldBooleanWidget)
         case {"type": "integer"}:
-            return forms.IntegerField(label=label, required=False, widget=UnfoldAdminTextInputWidget)
+            return forms.IntegerField(label=label, required=False, widget=widgets.UnfoldAdminTextInputWidget)
         case {"type": "number"}:
-            return forms.FloatField(label=label, required=False, widget=UnfoldAdminTextInputWidget)
+            return forms.FloatField(label=label, required=False, widget=widgets.UnfoldAdminTextInputWidget)
         case {"enum": words}:
             choices = [("", "not judged" if name == "stance" else "choose"), *((word, word) for word in words)]
             return forms.ChoiceField(
-                label=label, required=required and name != "stance", choices=choices, widget=UnfoldAdminSelectWidget
+                label=label, required=required and name != "stance", choices=choices, widget=widgets.UnfoldAdminSelectWidget
             )
     is_long = any(part in name for part in _LONG)
-    widget = UnfoldAdminTextareaWidget({"rows": 3}) if is_long else UnfoldAdminTextInputWidget
+    line = widgets.UnfoldAdminTextInputWidget({"type": "date"} if name in _DATES else {})
+    widget = widgets.UnfoldAdminTextareaWidget({"rows": 3}) if is_long else line
     return forms.CharField(label=label, required=required, widget=widget)
 
 
@@ -61,6 +68,35 @@ class RowForm(FreshForm[Any]):
             if f"{PREFIX}id" in self.fields:
                 self.fields[f"{PREFIX}id"].disabled = True
             del self.fields["corpus"]  # a row stays where it is
+        corpora = [self.instance.corpus] if self.instance.pk else list(Corpus.objects.all())
+        offered: dict[str, dict[str, str]] = defaultdict(dict)
+        for corpus in corpora:
+            for path, words in validation.list_words(self.table, parse_corpus(corpus.written)).items():
+                offered[path] |= dict(zip(words, words, strict=True))
+        for path, table in load("timeline_fields")["references"].get(self.table, {}).items():
+            rows = MODELS[table].objects.filter(corpus__in=corpora, until=None, dropped=False).in_order()
+            offered[path] = {row.key: f"{row} ({row.key})" for row in rows[: OFFERED + 1]}
+        for path, options in offered.items():
+            if options and len(options) <= OFFERED:
+                self._offer(path, options)
+
+    def _offer(self, path: str, options: Mapping[str, str]) -> None:
+        """Let a field choose from these values; what it holds comes first, in its order, even if it is not among them."""
+        name, _, rest = path.partition(".")
+        field = self.fields[PREFIX + name]
+        if isinstance(field, RecordsField):
+            if len(options) <= NAMED:
+                field.help_text += f" {rest.rpartition('.')[2]}: {', '.join(options)}."
+            return
+        held = self.initial.get(PREFIX + name) or []
+        held = [held] if isinstance(held, str) else held
+        choices = {**dict(zip(held, held, strict=True)), **options}.items()
+        if rest:
+            field.widget = widgets.UnfoldAdminCheckboxSelectMultipleWidget(choices=choices)
+            field.help_text = ""
+        else:
+            field.widget = widgets.UnfoldAdminSelectWidget(choices=[("", "choose"), *choices])
+        field.widget.is_required = field.required
 
     def clean(self) -> dict[str, Any]:
         data = super().clean()

@@ -40,11 +40,11 @@ class CorpusRelease(Sealed):
     number = models.PositiveIntegerField()
     released_at = models.DateTimeField()
     note = models.CharField(max_length=500, blank=True)
-    previous_sha256 = models.CharField(max_length=64, blank=True)
-    sha256 = models.CharField(max_length=64)
+    previous_sha256 = models.CharField("SHA-256 of the one before", max_length=64, blank=True)
+    sha256 = models.CharField("SHA-256", max_length=64)
     manifest = models.TextField()
     signature = models.CharField(max_length=100)
-    key_id = models.CharField(max_length=16, help_text="Of the key that signed it, as /.well-known/wire-keys.json lists it.")
+    key_id = models.CharField("key ID", max_length=16, help_text="The key that signed it; /.well-known/wire-keys.json lists it.")
     public_key = models.CharField(max_length=64, help_text="That key: raw 32 bytes, base64.")
     written = models.TextField()
     meta = models.TextField()
@@ -103,7 +103,7 @@ class Row(models.Model):
         ]
 
     def __str__(self) -> str:
-        return self.key
+        return str(self.row.get("title") or self.row.get("label"))[:120]
 
     @property
     def row(self) -> Any:
@@ -130,7 +130,8 @@ class Motif(Searched):
 
 
 class MotifEdge(Row):
-    pass
+    def __str__(self) -> str:
+        return self.key
 
 
 class TimelineEvent(Searched):

@@ -96,6 +96,13 @@ def _read_key(table: str, row: Any) -> str:
         return ""
 
 
+def list_words(table: str, corpus: CorpusFile) -> dict[str, list[str]]:
+    """Return the accepted words of each field of a table that holds one, by path."""
+    layers = [*corpus.vocabularies.lanes()]
+    own_words = {**vars(corpus.vocabularies), "layers": layers, "anchor_layers": [*layers, *corpus.vocabularies.anchor_layers]}
+    return {path: own_words[vocabulary] for path, vocabulary in _FIELDS["words"].get(table, {}).items()}
+
+
 def check_row(table: str, row: Any, corpus: CorpusFile, known: Known) -> Faults:
     """Find everything that is wrong with a row: its fields, then the rules that its sound fields break."""
     if table == "edges":
@@ -112,10 +119,7 @@ def check_row(table: str, row: Any, corpus: CorpusFile, known: Known) -> Faults:
         row = _drop_fields(row, [error["loc"] for error in errors])
     if table == "edges":
         row = [row.get("a"), row.get("b")]
-    layers = [*corpus.vocabularies.lanes()]
-    own_words = {**vars(corpus.vocabularies), "layers": layers, "anchor_layers": [*layers, *corpus.vocabularies.anchor_layers]}
-    for path, vocabulary in _FIELDS["words"].get(table, {}).items():
-        accepted = own_words[vocabulary]
+    for path, accepted in list_words(table, corpus).items():
         for value in _read_values(row, path):
             if value not in accepted:
                 fields = _name_fields(path)

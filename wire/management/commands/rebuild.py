@@ -48,6 +48,9 @@ class Command(WireCommand):
 
     def _show(self, plan: rebuild.Plan) -> None:
         self.stdout.write(f"{plan.fetches:,} fetches read again.")
+        if plan.unseen:
+            why = "loaded from an archive, or the fetch is no longer stored"
+            self.stdout.write(f"{plan.unseen:,} of these days' stories cannot be rebuilt and stay: {why}.")
         for line in plan.unreadable:
             self.stderr.write(f"cannot be read: {line}")
         self._list("would be added", [repr(headline) for headline in plan.added])

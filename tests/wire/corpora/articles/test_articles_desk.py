@@ -103,6 +103,12 @@ def test_changed_terms_show_at_once_and_are_in_the_history(desk: Client, client:
 PRICED = {"price": "0.01", "currency": "USDC on Base", "pay_to": "0x209693Bc6afc0C5328bA36FaF03C514EF312287C"}
 
 
+def test_without_payments_the_form_says_whom_to_ask_for_them(desk: Client) -> None:
+    shown = desk.get(f"{LIST}add/")
+    assert "Leave this empty: no payments are taken here. Ask the operator to switch them on." in words(shown)
+    assert "WIRE_X402_FACILITATOR" not in shown.content.decode()
+
+
 @pytest.mark.slow
 def test_a_price_is_a_number_and_a_currency(desk: Client, settings: Settings) -> None:
     settings.WIRE_X402_FACILITATOR = "https://facilitator.example"

@@ -187,7 +187,9 @@ def test_the_desk_names_the_odd_entry_and_stores_the_others(desk: Client, odd: s
     good = [json.dumps(claim(number, f"Bees paint {number}")) for number in (1, 2)]
     answer = upload(desk, "dump.json", FORMS["dump.json"]([good[0], ODD[odd], good[1]]).encode())
     assert "Done." in words(answer)
-    assert "Refused 1 What was wrong, and why Entry 2: " in words(answer)
+    assert "3 fact-checks read from the file: 2 new , 0 changed, 0 already there, 1 refused . What was refused" in words(answer)
+    assert "and why Entry 2: " in words(answer)
+    assert 'href="#refused"' in answer.content.decode()
     assert Claim.objects.count() == 2
 
 

@@ -168,7 +168,7 @@ class TestDesk:
         assert (Claim.objects.count(), job.status) == (40, "done")
         assert answer.redirect_chain == [(f"/admin/factchecks/loadjob/{job.pk}/change/", 302)]
         assert "Done. What was stored stays" in words(answer)
-        assert "Entries read 40 New 40 Changed 0 Unchanged 0 Refused 0" in words(answer)
+        assert "40 fact-checks read from the file: 40 new , 0 changed, 0 already there, none refused." in words(answer)
         assert 'hx-trigger="every' not in answer.content.decode(), "nothing more is to come"
 
     def test_a_load_that_was_killed_goes_on_at_the_desk(self, desk: Client, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,5 +1,6 @@
 """Timeline corpora at the desk: edited in a draft, released by those who may."""
 
+import re
 from typing import Any
 
 import orjson
@@ -10,7 +11,7 @@ from django.test import Client
 
 from tests.wire.corpora.timeline.corpora import SLUG, harbour
 from tests.wire.desk import at_desk, person, save, words
-from wire.corpora.timeline import queries, store
+from wire.corpora.timeline import forms, queries, store
 from wire.corpora.timeline.models import Corpus, Report, Row, Thread, TimelineEvent
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("harbour_clock")]
@@ -216,3 +217,34 @@ def test_nobody_but_editors_may_release(corpus: Corpus) -> None:
     visitor = at_desk()
     assert visitor.get(f"/admin/timeline/corpus/{corpus.pk}/release/").status_code == 403
     assert visitor.get("/admin/timeline/report/").status_code == 403
+
+
+@pytest.mark.slow
+def test_words_rows_and_dates_are_chosen_and_what_a_row_holds_comes_first(desk: Client, corpus: Corpus) -> None:
+    page = change(TimelineEvent, "first-batch")
+    shown = desk.get(page)
+    fields = shown.context["adminform"].form.fields
+    layers = [value for value, _ in fields["row_layer"].widget.choices]
+    assert "official-science" in layers
+    assert (fields["row_motifs"].widget.input_type, fields["row_date"].widget.input_type) == ("checkbox", "date")
+    assert "Source URL" in words(shown)
+    motifs = [value for value, _ in fields["row_motifs"].widget.choices]
+    assert len(motifs) == 3
+    assert desk.post(page, form(desk, page, row_motifs=motifs, row_layer=layers[-1]), follow=True).status_code == 200
+    row = TimelineEvent.objects.draft(corpus.pk).get(key="first-batch").row
+    assert (row["motifs"], row["layer"]) == (motifs, layers[-1])
+    again = desk.get(change(TimelineEvent, "first-batch")).context["adminform"].form.fields["row_motifs"].widget.choices
+    assert [value for value, _ in again] == motifs
+    assert "source_type: " in desk.get("/admin/timeline/report/add/").context["adminform"].form.fields["row_source"].help_text
+
+
+@pytest.mark.slow
+def test_a_saved_row_is_named_by_its_title_and_ids_are_typed_where_there_are_many(
+    desk: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = change(Thread, "lamp-and-memory")
+    saved = desk.post(page, form(desk, page, row_title="The lamp"), follow=True).content.decode()
+    assert re.search("The thread “<a [^>]*>The lamp</a>” was changed successfully", saved)
+    monkeypatch.setattr(forms, "OFFERED", 1)
+    fields = desk.get(change(Thread, "lamp-and-memory")).context["adminform"].form.fields
+    assert fields["row_report_ids"].help_text == "One per line."
