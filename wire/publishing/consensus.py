@@ -30,6 +30,7 @@ FAINT: Final = 0.3  # under a lower consensus, two reports are as often of two h
 TYPICAL: Final = 0.9
 Key = tuple[float | str, ...]
 _ACTIONS: Final = frozenset(" ".join(load("actions").values()).split())
+_SECOND_THOUGHT: Final = re.compile(r"\s+[—–-]+\s+(?=but |and |though )")
 _BILLIONS: Final = re.compile(r"[$€£¥]\s?\d[\d.,]*\s?(?:b\b|bn\b|billion|t\b|trillion)", re.I)
 
 
@@ -211,7 +212,7 @@ def rank_event(
     began: dt.datetime,
     latest: dt.datetime,
     is_news: bool,
-    weight: int,
+    weight: float,
     event_id: str,
 ) -> Key:
     """Return an event's key; the least is of the one that leads a UTC day: by how many of its `newsrooms` reported it `that_day`,
@@ -224,7 +225,7 @@ def rank_event(
     newest, in_all = max(min(that_day, most), 1), max(most, 1)
     is_old = began.astimezone(dt.UTC).date() < day - dt.timedelta(days=1)
     place = -newest if is_news else 0
-    agreement = (score if score >= FAINT else 0.0) - (not weight)
+    agreement = (score if score >= FAINT else 0.0) - (weight < 1)
     is_weak = newest == 1 and weight < STATEMENT  # yesterday's news about which one newsroom advises today
     return place, 2 * is_old + is_weak, -in_all, -agreement, -weight, -latest.timestamp(), event_id
 
@@ -234,11 +235,17 @@ def names_action(headline: str) -> bool:
     return any(token(word) in _ACTIONS for word in words(headline))
 
 
-def weigh_headline(headline: str, category: str, topics: Collection[str]) -> int:
-    """Return the weight of a story among others that as many report, 0-4: some for news on a tracked topic or of billions whose
-    headline is a statement, more for one that says what happened, for a tracked company, and for the billions.
+def weigh_headline(headline: str, category: str, topics: Collection[str]) -> float:
+    """Return the weight of a story among others that as many report, 0-4: 1 and more for news on a tracked topic or of billions
+    whose headline is a statement, most for one that says what happened, for a tracked company, and for the billions; below 1
+    for other news, 0 for analysis.
     """
-    is_large = bool(_BILLIONS.search(headline))
-    if category == Category.ANALYSIS or not (topics or is_large) or not states_news(headline):
+    if category == Category.ANALYSIS:
         return 0
-    return 1 if comments_on_news(headline) else STATEMENT + bool(COMPANIES & {*topics}) + is_large
+    is_large = bool(_BILLIONS.search(headline))
+    is_tracked = is_large or bool(topics)
+    if not is_tracked or not states_news(_SECOND_THOUGHT.split(headline)[0]):
+        return 0.5 if is_tracked else 0.25
+    if comments_on_news(headline):
+        return 1
+    return STATEMENT + bool(COMPANIES & {*topics}) + is_large

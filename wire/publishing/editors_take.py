@@ -76,7 +76,7 @@ class Brief(Report):
         return self.cross_source_count - len(self.makers)
 
     @property
-    def weight(self) -> int:
+    def weight(self) -> float:
         return weigh_headline(self.headline, self.category, self.topics)
 
     @property

@@ -284,7 +284,8 @@ def _summarize(about: QuerySet[Any, Any], what: str, total: tuple[int, bool]) ->
     rows = Story.objects.filter(pk__in=list(newest[: COUNTED if is_exact else SUMMED_UP]))
     found = rows.aggregate(publishers=Count("publication", distinct=True), first=Min("wire_date"), last=Max("wire_date"))
     publishers = "1 publication" if found["publishers"] == 1 else f"{found['publishers']} publications"
-    period = f"on {found['first']}" if found["first"] == found["last"] else f"from {found['first']} to {found['last']}"
+    first, last = (f"{found[name]:%-d %b %Y}" for name in ("first", "last"))
+    period = f"on {first}" if first == last else f"from {first} to {last}"
     if is_exact:
         stories = "1 story" if number == 1 else f"{number:,} stories"
         text = f"{stories} {what} by {publishers}, {period}."
@@ -294,6 +295,6 @@ def _summarize(about: QuerySet[Any, Any], what: str, total: tuple[int, bool]) ->
     widest = shared.order_by("-cross_source_count", "-consensus_score", "-published_at", "chatbotnews_id").first()
     if widest and widest.current and not widest.current.untrusted_instructions:
         count, headline = widest.cross_source_count, widest.current.headline
-        what = f'"{headline}" ({widest.current.original_publisher}, {widest.wire_date})'
+        what = f"“{headline}” ({widest.current.original_publisher}, {widest.wire_date:%-d %b %Y})"
         text += f" Most widely reported{'' if is_exact else ' of these'}, by {count} independent sources: {what}."
     return text

@@ -17,6 +17,7 @@ register = template.Library()
 SEATS: Final = {1: 7, 2: 6, 3: 10, 4: 1}  # places of a row's bar; a tier with more publications gets a wider group
 CELL: Final = 5  # a place of 4 with a gap of 1
 GROUP_GAP: Final = 5
+FEW: Final = 2  # stories of a day that is no peak
 STATES: Final = (
     ("reported", "reported"),
     ("not_counted", "not counted"),
@@ -95,7 +96,7 @@ def trend(activity: ActivityOut, address: str, marked: dt.date | None = None) ->
         for number, day in enumerate(activity.days)
         if day.stories
     ]
-    peak = activity.peak.date if activity.peak else None
+    peak = activity.peak.date if activity.peak and activity.peak.stories > FEW else None
     return {
         "activity": activity,
         "first": activity.days[0].date if activity.days else None,
@@ -104,6 +105,7 @@ def trend(activity: ActivityOut, address: str, marked: dt.date | None = None) ->
         "bars": "".join(path for day, path in bars if day not in (peak, marked)),
         "peak_bar": "".join(path for day, path in bars if day == peak),
         "marked_bar": "".join(path for day, path in bars if day == marked != peak),
+        "peak": peak,
         "address": address,
     }
 
@@ -116,14 +118,14 @@ def event_line(events: Sequence[EventView], width: int = 640) -> SafeString:
     if first == last:
         return SafeString("")
     length = (last - first).total_seconds()
-    dots = (
+    dots = [
         (
             round(14 + (width - 28) * (event.first.published_at - first).total_seconds() / length),
             min(3 + 1.5 * event.count, 12),
             f"{event.first.published_at:%-d %B %Y}: {event.lead.headline} ({event.agreement})",
         )
-        for event in events
-    )
+        for event in sorted(events, key=lambda event: -event.count)  # a smaller dot lies on a larger one
+    ]
     return format_html(
         '<svg class="events" viewBox="0 0 {0} 32" width="{0}" height="32" role="img" aria-label="{1}">'
         '<path d="M0 16h{0}"/>{2}</svg>',

@@ -157,6 +157,17 @@ def test_newsrooms_of_a_day_are_those_that_report_news_on_it() -> None:
     assert by_weight([talk, news], DAY) == [news, talk]
 
 
+def test_what_one_newsroom_reports_stands_by_what_its_headline_says() -> None:
+    headlines = {
+        "Anthropic wins a fair use victory, a judge rules — but it’s still in trouble": [Topic.ANTHROPIC],
+        "How CISOs became the gatekeepers of AI spending at OpenAI": [Topic.OPENAI],
+        "Indie developers sell games without AI": [],
+    }
+    news = [event(story(hour=3, headline=headline, topics=topics)) for headline, topics in headlines.items()]
+    analysis = event(story("Wired", 20, headline="This proxy is the best for scraping", category=Category.ANALYSIS))
+    assert by_weight([analysis, *reversed(news)], DAY) == [*news, analysis]
+
+
 def test_what_began_days_ago_comes_after_what_is_new() -> None:
     days_ago = dt.datetime(2026, 1, 10, tzinfo=dt.UTC)
     old = event(story("Wired", published_at=days_ago), story("Reuters", published_at=days_ago), story("Axios", 12))

@@ -48,7 +48,7 @@ def test_a_story_is_listed_where_its_headline_or_summary_names_one(client: Clien
     answer = client.get("/api/entities/sam-altman.json").json()
     assert {story["chatbotnews_id"] for story in answer["stories"]} == {first.chatbotnews_id, second.chatbotnews_id}
     assert (answer["name"], answer["kind"], answer["total"]) == ("Sam Altman", "person", 2)
-    assert answer["summary"].startswith("2 stories naming Sam Altman by 1 publication, on 2026-01-15.")
+    assert answer["summary"].startswith("2 stories naming Sam Altman by 1 publication, on 15 Jan 2026.")
     assert all(story["citation_objects"]["layered_ready"] for story in answer["stories"])
 
 

@@ -78,7 +78,7 @@ def test_a_topic_has_its_stories_a_label_and_a_summary(client: Client) -> None:
     assert list(answer) == ["stories", "next_cursor", "total", "total_is_exact", "est_tokens", "topic", "label", "summary"]
     assert [story["chatbotnews_id"] for story in answer["stories"]] == [made]
     assert (answer["topic"], answer["label"], answer["total"]) == ("openai", "OpenAI", 1)
-    assert answer["summary"] == "1 story about OpenAI by 1 publication, on 2026-01-15."
+    assert answer["summary"] == "1 story about OpenAI by 1 publication, on 15 Jan 2026."
 
 
 def test_a_topic_summary_counts_what_the_list_holds() -> None:
@@ -88,7 +88,7 @@ def test_a_topic_summary_counts_what_the_list_holds() -> None:
     launch(1, "2026-01-13T10:00:00Z")
     publish(entry(title=news), entry(title=f"{news} deal", publisher="Wired", url="https://wired.com/quince"))
     summary = queries.get_topic_coverage(Topic.OPENAI).summary
-    assert summary.startswith("3 stories about OpenAI by 2 publications, from 2026-01-13 to 2026-01-15. ")
+    assert summary.startswith("3 stories about OpenAI by 2 publications, from 13 Jan 2026 to 15 Jan 2026. ")
     assert "Most widely reported, by 2 independent sources:" in summary
 
 
