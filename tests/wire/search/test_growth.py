@@ -69,7 +69,7 @@ def test_people_read_a_plus_behind_what_was_counted_and_none_behind_what_was_cou
 def test_of_a_long_topic_the_newest_stories_are_summed_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("wire.queries.stories.SUMMED_UP", 2)
     assert queries.get_topic_coverage(Topic.OPENAI).summary.startswith(
-        "More than 4 stories about OpenAI. The newest 2 are by 1 publication, on 2026-01-15."
+        "More than 4 stories about OpenAI. The newest 2 are by 1 publication, on 15 Jan 2026."
     )
 
 
