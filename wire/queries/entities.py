@@ -11,7 +11,6 @@ from django.db.models import Count, Max, Q, QuerySet
 from config.errors import NotFound
 from wire.models import Entity, Story, StoryEntity
 from wire.models.entity import StoryEntityQuerySet
-from wire.publishing.event_view import find_most_reported
 from wire.publishing.story_json import read_json
 from wire.queries.events import EventList, page_events
 from wire.queries.stories import LINKED_COLUMNS, list_coverage
@@ -145,6 +144,6 @@ def _list_storylines(about: StoryEntityQuerySet) -> list[EntityStoryline]:
     newest = about.newest_first().values_list("story__event", "story__event__storyline")[:LOOKED_AT]
     events = list(dict.fromkeys(event for event, storyline in newest if storyline))
     return [
-        build_from(EntityStoryline, storyline, untrusted_instructions=find_most_reported(views).lead.untrusted_instructions)
-        for storyline, views in list_storylines(events, STORYLINES)
+        build_from(EntityStoryline, storyline, untrusted_instructions=named_after.lead.untrusted_instructions)
+        for storyline, _, named_after in list_storylines(events, STORYLINES)
     ]

@@ -11,9 +11,10 @@ from django.db.models import Count, Max, Min
 from config.errors import NotFound
 from wire.models import Event, Snapshot, Story
 from wire.publishing import event_view
-from wire.publishing.event_view import EventView, find_most_reported
+from wire.publishing.event_view import EventView
 from wire.queries.events import events_by_id, to_brief
 from wire.queries.snapshots import latest_snapshot, published_dates
+from wire.queries.storylines import find_headline_events
 from wire.schemas.figures import WeekDay, WeekOut, WeekStoryline, write_week
 
 EVENTS: Final = 25
@@ -70,12 +71,12 @@ def view_week(monday: dt.date | None = None) -> WeekView:
         stories=sum(counts.values()),
         total=len(ranked),
         days=[WeekDay(date=day, stories=counts.get(day, 0), events=of_day[day]) for day in days],
-        storylines=[storyline for storyline, _ in storylines],
+        storylines=[storyline for storyline, _, _ in storylines],
         events=[to_brief(event) for event in ranked[:EVENTS]],
         earlier=write_week(before) if before else None,
         later=write_week(after) if after else None,
     )
-    return WeekView(week, ranked[:EVENTS], storylines)
+    return WeekView(week, ranked[:EVENTS], [(storyline, events) for storyline, events, _ in storylines])
 
 
 def list_weeks() -> list[str]:
@@ -85,9 +86,10 @@ def list_weeks() -> list[str]:
 
 def list_storylines(
     event_ids: Sequence[str], most: int = STORYLINES, views: Mapping[str, EventView] | None = None
-) -> list[tuple[WeekStoryline, list[EventView]]]:
+) -> list[tuple[WeekStoryline, list[EventView], EventView]]:
     """Return the first storylines of these events that have several events, one of them of several reports, by the place of their
-    first event here; each with its events here, oldest first. `views`: the events, if they were read already.
+    first event here; each with its events here, oldest first, and the event that it is named after. `views`: the events, if they
+    were read already.
     """
     storyline_of = dict(Event.objects.filter(pk__in=event_ids).exclude(storyline=None).values_list("event_id", "storyline_id"))
     chapters = Story.objects.live().filter(event__storyline__in=set(storyline_of.values())).order_by()
@@ -99,20 +101,22 @@ def list_storylines(
         if totals[storyline_of.get(event_id, "")] > 1:
             members[storyline_of[event_id]].append(event_id)
     chosen = list(members.items())[:most]
-    if views is None:
-        views = events_by_id([event_id for _, ids in chosen for event_id in ids])
+    headlines = find_headline_events([storyline_id for storyline_id, _ in chosen])
+    shown = {*headlines.values(), *(event_id for _, ids in chosen for event_id in ids)}
+    views = {**(views or {}), **events_by_id(shown.difference(views or ()))}
     found = []
     for storyline_id, ids in chosen:
         events = [views[event_id] for event_id in ids if event_id in views]
-        if not events:  # withdrawn meanwhile
+        named_after = views.get(headlines.get(storyline_id, ""))
+        if not events or named_after is None:  # withdrawn meanwhile
             continue
         events.sort(key=lambda event: (event.first.published_at, event.event_id))
         storyline = WeekStoryline(
             storyline_id=storyline_id,
             permalink=f"{settings.WIRE_SITE_URL}/storyline/{storyline_id}",
-            headline=find_most_reported(events).lead.headline,
+            headline=named_after.lead.headline,
             events=[event.event_id for event in events],
             total=totals[storyline_id],
         )
-        found.append((storyline, events))
+        found.append((storyline, events, named_after))
     return found

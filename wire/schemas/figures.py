@@ -90,7 +90,7 @@ class WeekStoryline(Schema):
 
     storyline_id: StoryId
     permalink: str
-    headline: str = Field(description="That of its most reported event of the week.")
+    headline: str = Field(description="That of its most reported event.")
     events: list[StoryId] = Field(description="Of that week, oldest first.")
     total: int = Field(description="Events of the whole storyline.")
 

@@ -171,7 +171,7 @@ class EntityStoryline(Schema):
 
     storyline_id: StoryId
     permalink: str
-    headline: str = Field(description="That of its most reported event that names it.")
+    headline: str = Field(description="That of its most reported event.")
     untrusted_instructions: bool = Field(description="Whether that headline's story addresses language models.")
     total: int = Field(description="Events of the whole storyline.")
 
