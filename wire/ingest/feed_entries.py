@@ -24,6 +24,9 @@ from wire.text.plain_text import plain_line, plain_text
 
 RECENT: Final = 3  # items of each outcome that feed health has
 SHORT: Final = 80  # characters of each of their texts; feed health has all feeds in one answer
+ALLOW_LOOPBACK: Final = (  # for fetches that failed as `private_address`
+    "Only a site on this machine can be allowed: set WIRE_FETCH_ALLOW=127.0.0.0/8 for this command and the server."
+)
 _LONG: Final = 2_048
 _REASONS: Final[Mapping[Outcome, str]] = {
     Outcome.MERGED: "Another address of a known story.",

@@ -53,8 +53,9 @@ def explore_site(url: str) -> SiteProfile:
         raise InvalidArgument(f"{url[:200]} cannot be fetched: {error}.", "Give the address of a home page: https://…") from error
     (start,) = _ask([url], (), hosts)
     if not isinstance(start, fetch.Fetched):
-        why = start.message if isinstance(start, fetch.Failed) else "nothing came"
-        raise InvalidArgument(f"{url[:200]} does not answer: {why}", "Check whether it opens in a browser.")
+        why, code = (start.message, start.code) if isinstance(start, fetch.Failed) else ("nothing came", "")
+        hint = feed_entries.ALLOW_LOOPBACK if code == "private_address" else "Check whether it opens in a browser."
+        raise InvalidArgument(f"{url[:200]} does not answer: {why}", hint)
     if not _is_below(start.url, asked):  # somebody agreed for the site that was named, and for no other
         raise InvalidArgument(f"{url[:200]} leads to {start.url[:200]}.", "Give that address if it is the publisher's.")
     site = _describe(start)

@@ -45,6 +45,7 @@ MAX_DEPTH: Final = 3  # of an index within an index
 REREAD: Final = dt.timedelta(days=3)  # after which a source is read whole though it did not change, to see what it still shows
 PATIENCE: Final = 5.0  # seconds that pages which were read wait to be stored
 MOST_TROUBLE: Final = 5  # failures of a server in a row after which it is left alone for a while
+NAMES: Final = {"foreign": "on another host", "waiting": "queued"}  # of counts and refusals whose code is no plain word
 FAULT: Final = "An internal error; the log says why."
 _TROUBLE: Final = {"dns", "connect", "tls", "timeout", "too_slow", "broken_answer", "http_429"}
 
@@ -455,9 +456,10 @@ class _Run:
 
 
 def describe_refusals(refusals: Refusals) -> str:
-    """Return `2 same address, such as “Plums” https://… (taken: “Pears”); 1 foreign, such as https://…`; "" for none."""
+    """Return `2 same address, such as “Plums” https://… (taken: “Pears”); 1 on another host, such as https://…`; "" for none."""
     by_count = sorted(refusals.items(), key=lambda one: (-one[1]["count"], one[0]))
-    return "; ".join(f"{items['count']:,} {reason}, such as {' and '.join(items['first'])}" for reason, items in by_count)
+    named = ((NAMES.get(reason, reason), items) for reason, items in by_count)
+    return "; ".join(f"{items['count']:,} {name}, such as {' and '.join(items['first'])}" for name, items in named)
 
 
 def _is_due(source: Source, now: dt.datetime) -> bool:

@@ -45,7 +45,8 @@ _DUMP_FIELDS: Final = frozenset(
         "supersededBy",
     }
 )
-NOT_STORED: Final = frozenset({"rating_hint", "remark", "is_dump"})  # fields of a draft
+NOT_STORED: Final = frozenset({"rating_hint", "remarks", "is_dump"})  # fields of a draft
+_NAMED_ONCE: Final = "(only the first is named)"
 _NOT_TEXT: Final = re.compile(r"[\x00\ud800-\udfff]")
 _TIME_OF_DAY: Final = re.compile(r"[,\s]+(?:[^\W\d_]{1,3}\s+)?[0-9]{1,2}\s*[:h]\s*[0-9]{2}")
 
@@ -71,7 +72,7 @@ class ClaimDraft:
     origins: Sequence[Mapping[str, Any]] = field(default_factory=list)
     superseded_by: str = ""
     rating_hint: Rating | None = field(default=None, compare=False)  # the probable meaning of a label that nobody knows yet
-    remark: str = field(default="", compare=False)  # on what its file lacks
+    remarks: Sequence[str] = field(default=(), compare=False)  # on what its entry or its file lacks
     is_dump: bool = False
 
     @property
@@ -88,7 +89,7 @@ class ClaimDraft:
     def sha256(self) -> str:
         """Hash of everything that is stored."""
         fields = asdict(self) | {"published_at": self.published_at.isoformat() if self.published_at else None, "rating_hint": None}
-        del fields["is_dump"], fields["remark"]
+        del fields["is_dump"], fields["remarks"]
         return hashlib.sha256(orjson.dumps(fields, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
 
@@ -103,6 +104,8 @@ def parse_dump(entry: Any, language: str) -> ClaimDraft:
     claim = _object(entry)
     external_id, short_id = _line(claim.get("id"), 200), _line(claim.get("shortId"), 200)
     if not external_id and not short_id:
+        if types := [one for one in _many(claim.get("@type")) if isinstance(one, str)]:
+            raise RefusedClaim(f"its @type is {quote(', '.join(types))}, not ClaimReview")
         raise RefusedClaim("it has neither id nor shortId")
     if _DUMP_FIELDS.isdisjoint(claim):
         raise RefusedClaim(f"it has none of a claim's fields: {', '.join(sorted(_DUMP_FIELDS))}")
@@ -147,6 +150,8 @@ def parse_claim_review(entry: Any, language: str) -> ClaimDraft:
     identifier = _line(_field(review.get("identifier"), "value"), 200) if publisher or url else ""  # else it is nobody's
     labels = (_line(_plain(rating.get(name)), 200) for name in ("alternateName", "name", "ratingValue"))
     label = next(filter(None, labels), "")
+    published_at = _moment(date := _first(review.get("datePublished")) or _first(review.get("dateCreated")))
+    unrated = () if label else (f"stored without a rating: no reviewRating has one {_NAMED_ONCE}",)
     draft = ClaimDraft(
         external_id=identifier or make_id(publisher, url, claim, summary),
         synopsis=claim,
@@ -156,10 +161,11 @@ def parse_claim_review(entry: Any, language: str) -> ClaimDraft:
         publishing_url=url,
         publisher=publisher,
         claimant=_names(item.get("author")),
-        published_at=_moment(_first(review.get("datePublished")) or _first(review.get("dateCreated"))),
+        published_at=published_at,
         categories=[{"name": one} for one in _keywords(review.get("keywords"))],
         origins=[one for one in seen if one["url"]],
         rating_hint=rate_label(label) or _guess_rating(rating),
+        remarks=(*_note_unread("web address", review.get("url"), url), *_note_unread("date", date, published_at), *unrated),
     )
     return _with_language(draft, _first(review.get("inLanguage")), language)
 
@@ -250,12 +256,11 @@ def parse_row(row: Mapping[str, Any], language: str) -> ClaimDraft:
         publishing_url=url,
         publisher=publisher,
         claimant=_line(value("claimant") or ("" if url else value("author")), 200).strip('"'),
-        published_at=_moment(value("date")),
+        published_at=(published_at := _moment(value("date"))),
         categories=[{"name": one} for one in _keywords(re.sub(r"[\[\]'\"]", "", value("categories"))) if not _url(one)],
         rating_hint=rate_label(label) or _guess_rating(scale),
+        remarks=(*_note_unread("web address", value("url"), url), *_note_unread("date", value("date"), published_at)),
     )
-    if value("date") and not draft.published_at:
-        draft = replace(draft, remark=f"no date is read from {quote(value('date')[:MAX_NAME])}; further ones are not named")
     return _with_language(draft, value("language"), language)
 
 
@@ -320,6 +325,12 @@ def _with_language(draft: ClaimDraft, own: Any, given: str) -> ClaimDraft:
     if code not in CODES:
         code = given or detect(f"{draft.synopsis} {draft.rating_summary} {draft.rating_statement[:2000]}") or ""
     return replace(draft, language=code)
+
+
+def _note_unread(what: str, given: Any, found: Any) -> tuple[str, ...]:
+    """Return the remark on a text that was given and could not be read."""
+    text = _cell(_first(_field(given, "@id")))[:MAX_NAME]
+    return (f"stored without a {what}: none is read from {quote(text)} {_NAMED_ONCE}",) if text.strip() and not found else ()
 
 
 def _guess_rating(rating: Mapping[str, Any]) -> Rating | None:

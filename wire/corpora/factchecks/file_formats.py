@@ -75,15 +75,15 @@ def fingerprint(file: Path, language: str) -> str:
 def read_entries(file: Path, language: str, most_bytes: int | None = None) -> Iterator[Entry]:
     """Yield the claims of a file, in its order. `most_bytes` bounds what a packed file holds. Raises: Unreadable."""
     read = refused = 0
-    remarks = set[str]()
+    named = set[str]()
     name = _plain_name(file)
     try:
         with _open_text(file, most_bytes) as text:
             for entry in _read_entries(name, text, language):
-                if isinstance(entry, ClaimDraft) and entry.remark:  # one of each kind, so that refusals are not crowded out
-                    kind = entry.remark.partition("“")[0]
-                    entry = replace(entry, remark="") if kind in remarks else entry
-                    remarks.add(kind)
+                if isinstance(entry, ClaimDraft) and entry.remarks:  # one of each kind, so that refusals are not crowded out
+                    by_kind = {remark.partition("“")[0]: remark for remark in entry.remarks}
+                    entry = replace(entry, remarks=tuple(by_kind[kind] for kind in by_kind if kind not in named))
+                    named.update(by_kind)
                 yield entry
                 read, refused = read + 1, refused + isinstance(entry, RefusedClaim)
                 if refused > 1_000 and refused * 10 > read * 9:
@@ -173,7 +173,7 @@ def _read_table(text: IO[str], language: str) -> Iterator[Entry]:
             row = dict(zip(header, cells, strict=False))
             entry = _try_parse(claim_parsers.parse_row, row, row, language)
             if lack and isinstance(entry, ClaimDraft):
-                entry, lack = replace(entry, remark=lack), ""
+                entry, lack = replace(entry, remarks=(lack, *entry.remarks)), ""
             yield entry
     finally:
         csv.field_size_limit(before)

@@ -80,7 +80,9 @@ class _Run:
         url = str(self.address)
         ((_, outcome),) = self._fetch([url], is_page=True)
         if not isinstance(outcome, fetch.Fetched):
-            raise Unreadable(f"{url} cannot be read: {_describe(outcome)}")
+            is_private = isinstance(outcome, fetch.Failed) and outcome.code == "private_address"
+            hint = f" {feed_entries.ALLOW_LOOPBACK}" if is_private else ""
+            raise Unreadable(f"{url} cannot be read: {_describe(outcome)}{hint}")
         directory = settings.WIRE_DATA_DIR / "factchecks"
         directory.mkdir(parents=True, exist_ok=True)
         # A query may hold a token, and names of files are listed at the desk.

@@ -159,8 +159,8 @@ def _assign_ids(
                     f"{draft.name}: its short id {draft.short_id[:60]} is another claim's; it was stored without it"
                 )
             draft = replace(draft, short_id=stored)
-        elif draft.remark:
-            counted.remarks[place] = draft.remark
+        elif draft.remarks:
+            counted.remarks[place] = "; ".join(draft.remarks)
         for name in filter(None, (external_id, draft.short_id)):
             names.setdefault(name, external_id)
         holders[external_id] = wanted[external_id] = draft

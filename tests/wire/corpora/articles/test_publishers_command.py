@@ -3,6 +3,7 @@
 import io
 import json
 import shlex
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from tests.feedserver import FeedServer
 from tests.wire.corpora.articles.site import Site, item, paragraph
 from wire.corpora.articles import queries
 from wire.corpora.articles.models import Article, IndexLease, Publisher, Source
+from wire.ingest import feed_entries
 from wire.models import Postings, WireState
 
 
@@ -49,7 +51,7 @@ def test_added_indexed_listed_and_removed(site: Site) -> None:
     assert "never indexed" in publishers("list")
     told = publishers("index", "cooks")
     assert "cooks: 1 asked" not in told
-    assert "2 asked, 2 new, 1 pages, 1 waiting; all pages are read (" in told
+    assert "2 asked, 2 new, 1 pages, 1 queued; all pages are read (" in told
     told = publishers("list")
     assert "cooks: Cooks Daily, 2 live; indexed " in told
     assert f"  feed {site.url('/feed')}: named 1" in told
@@ -81,6 +83,7 @@ def test_an_address_is_enough_to_add_and_index_a_publisher(site: Site) -> None:
     assert f"{site.url('/')} is Cooks Daily, in en. Found: {site.url('/news.xml')}, {site.url('/map')}" in told
     assert "2 asked, 2 new, 1 pages" in told
     cooks = Publisher.objects.get(slug="cooks")
+    assert f"People read Cooks Daily at {cooks.page}, agents at {cooks.mcp}; " in told
     assert (cooks.name, cooks.homepage, cooks.domains) == ("Cooks Daily", site.url("/"), [f"127.0.0.1:{site.server.port}"])
     assert (cooks.consent_note, cooks.consented_on) == ("The publisher runs this installation.", timezone.now().date())
     command = shlex.split(told[told.index("curl ") :].replace("\\\n", ""))
@@ -109,6 +112,20 @@ def test_a_feed_is_an_address_of_its_site(site: Site) -> None:
         *("Koogle", site.url("/")),
         [site.url("/news.xml")],
     )
+
+
+def test_an_item_elsewhere_is_refused_as_on_another_host(site: Site) -> None:
+    site.feed("/feed", item(site.url("/a"), "Koogle", paragraph("Koogle")), item("https://plums.example/b", "Plums", "Plums."))
+    told = publishers("add", site.url("/feed"), "--i-am-the-publisher", "--slug", "cooks")
+    assert "1 new, 1 on another host; all pages are read" in told
+    assert "refused: 1 on another host, such as “Plums” https://plums.example/b" in told
+
+
+def test_a_site_on_this_machine_is_refused_with_the_setting_that_allows_it(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    nowhere = replace(feed_entries.policy(), allow=())
+    monkeypatch.setattr(feed_entries, "policy", lambda: nowhere)
+    with pytest.raises(CommandError, match=r"not a public address.*WIRE_FETCH_ALLOW=127\.0\.0\.0/8"):
+        publishers("add", site.url("/"), "--i-am-the-publisher")
 
 
 def test_an_address_that_leads_to_nothing_adds_nothing(site: Site) -> None:

@@ -75,10 +75,8 @@ def test_a_table_in_another_charset_is_read_as_what_its_letters_are(tmp_path: Pa
 
 def test_a_table_says_which_columns_would_help_and_one_without_claims_is_refused_by_name(tmp_path: Path) -> None:
     lacking = read_one(tmp_path, "a.csv", f"claim,date\n{CLAIM},2024-01-01\n")
-    assert (
-        lacking.remark
-        == "the table has no column of ratings (rating_label), addresses (publishing_url), names of the checkers (publisher)"
-    )
+    columns = "ratings (rating_label), addresses (publishing_url), names of the checkers (publisher)"
+    assert lacking.remarks == (f"the table has no column of {columns}",)
     with pytest.raises(file_formats.Unreadable, match=r"no column of claims.*it has foo, bar"):
         read(tmp_path, "b.csv", "foo,bar\n1,2\n")
 
@@ -355,8 +353,8 @@ def test_categories_are_read_out_of_lists_in_quotes_and_of_pairs_with_addresses(
 def test_the_first_date_that_is_not_read_is_named(tmp_path: Path) -> None:
     header, url = "claim,label,url,publisher,date", "False,https://a.example"
     table = f"{header}\nOne,{url}/1,A,2024-05-01\nTwo,{url}/2,A,lately\nThree,{url}/3,A,soon\nFour,{url}/4,A,\n"
-    remarks = [one.remark for one in read(tmp_path, "a.csv", table) if isinstance(one, ClaimDraft)]
-    assert remarks == ["", "no date is read from “lately”; further ones are not named", "", ""]
+    remarks = [one.remarks for one in read(tmp_path, "a.csv", table) if isinstance(one, ClaimDraft)]
+    assert remarks == [(), ("stored without a date: none is read from “lately” (only the first is named)",), (), ()]
 
 
 @pytest.mark.parametrize(

@@ -67,6 +67,16 @@ def test_what_is_refused_is_told_with_its_place(tmp_path: Path, capsys: pytest.C
     assert (job.created, job.errors, job.messages) == (2, 1, ["Entry 2: it has neither id nor shortId"])
 
 
+def test_what_a_claim_is_stored_without_is_told_with_its_place(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "reviews.json"
+    file.write_text(json.dumps([{"@type": "ClaimReview", "claimReviewed": "Eins", "url": "moon", "datePublished": "31.13.2026"}]))
+    call_command("loadfactchecks", str(file))
+    output = capsys.readouterr()
+    assert "Entry 1: stored without a web address: none is read from “moon”" in output.err
+    assert "; stored without a date: none is read from “31.13.2026”" in output.err
+    assert "/factchecks, agents at " in output.out
+
+
 @pytest.mark.parametrize("content", [b"\xff\xfe[", b"[{", b'"text"', b'{"a": '])
 def test_a_file_that_cannot_be_read_fails_its_job_and_says_why(tmp_path: Path, content: bytes) -> None:
     file = tmp_path / "dump.json"

@@ -131,6 +131,25 @@ def test_what_is_no_claim_is_refused_with_a_reason_and_the_rest_goes_on(tmp_path
     assert "none of a claim's fields" in str(found[4])
 
 
+def test_a_review_names_what_it_is_stored_without(tmp_path: Path) -> None:
+    unread = REVIEW | {"url": "checker/moon", "datePublished": "31.13.2026"}
+    unrated = {name: value for name, value in REVIEW.items() if name != "reviewRating"} | {"url": "checker/sun"}
+    found = read(tmp_path, "reviews.json", orjson.dumps([REVIEW, unread, unrated]).decode())
+    assert [one.remarks for one in found if isinstance(one, ClaimDraft)] == [
+        (),
+        (
+            "stored without a web address: none is read from “checker/moon” (only the first is named)",
+            "stored without a date: none is read from “31.13.2026” (only the first is named)",
+        ),
+        ("stored without a rating: no reviewRating has one (only the first is named)",),
+    ]
+
+
+def test_an_object_of_schema_org_that_is_no_review_is_refused_by_its_type(tmp_path: Path) -> None:
+    text = orjson.dumps([REVIEW, {"@type": "Article", "headline": "Moon"}]).decode()
+    assert "its @type is “Article”, not ClaimReview" in str(read(tmp_path, "reviews.json", text)[1])
+
+
 def test_a_list_that_breaks_off_gives_what_came_before(tmp_path: Path) -> None:
     text = orjson.dumps([claim(1, "one"), claim(2, "two")]).decode()[:-20]
     file = tmp_path / "dump.json"

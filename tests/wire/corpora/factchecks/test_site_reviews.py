@@ -147,14 +147,24 @@ def test_a_server_that_fails_again_and_again_is_left_alone(server: FeedServer, c
     assert len([one for one in server.requests if one.path.startswith("/check/")]) <= site_reviews.MOST_TROUBLE + 3
 
 
+def test_a_site_on_this_machine_is_refused_with_the_setting_that_allows_it(
+    server: FeedServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nowhere = replace(feed_entries.policy(), allow=())
+    monkeypatch.setattr(feed_entries, "policy", lambda: nowhere)
+    with pytest.raises(CommandError, match=r"not a public address.*WIRE_FETCH_ALLOW=127\.0\.0\.0/8"):
+        load(server.url("/"))
+
+
 @pytest.mark.parametrize(
     ("path", "why"), [("/", "leads to no page of its own"), ("/none", "404"), ("/empty.xml", "leads to no page of its own")]
 )
 def test_what_leads_to_nothing_is_said_and_nothing_is_loaded(server: FeedServer, path: str, why: str) -> None:
     serve_page(server, "/")
     serve_sitemap(server, "/empty.xml", [])
-    with pytest.raises(CommandError, match=why):
+    with pytest.raises(CommandError, match=why) as refused:
         load(server.url(path))
+    assert ".." not in str(refused.value)
     assert not LoadJob.objects.exists()
 
 

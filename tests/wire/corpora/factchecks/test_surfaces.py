@@ -18,7 +18,7 @@ from tests.claims import FIXTURES, LEAD, TURBINES, claim, german, load
 from tests.mcpserver.asgi import request
 from tests.wire.desk import at_desk, person, words
 from wire.admin import commands
-from wire.corpora.factchecks import load_jobs, store
+from wire.corpora.factchecks import embedding, load_jobs, store
 from wire.corpora.factchecks.models import ApiKey, Claim, LoadJob, RatingName
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -99,6 +99,13 @@ class TestPages:
         assert request("GET", "/factchecks?query=%3F%21").status == 422
         assert request("GET", "/factcheck/nix").status == 404
         assert b"/factcheck/2025/11/20-2</loc>" in request("GET", "/sitemap-factchecks.xml").body
+
+    def test_a_claim_that_only_its_meaning_found_is_marked(self, settings: Settings) -> None:
+        settings.FACTCHECKS_EMBEDDING = "hashed"
+        load(LEAD, TURBINES | {"status": "published"})
+        embedding.fill()
+        assert request("GET", "/factchecks?query=Blei").body.count(b"found by meaning only") == 1
+        assert b"found by meaning only" not in request("GET", "/factchecks").body
 
     def test_a_page_carries_a_claim_review_that_a_load_reads_again(self, tmp_path: Path) -> None:
         from wire.corpora.factchecks import file_formats

@@ -20,7 +20,7 @@ from sources import job_lock
 from sources.fetch.url import WebAddress
 from wire.corpora.articles import sample, store
 from wire.corpora.articles.discovery import explore_site
-from wire.corpora.articles.indexer import MAX_PAGES, MAX_SECONDS, RunReport, describe_refusals, index
+from wire.corpora.articles.indexer import MAX_PAGES, MAX_SECONDS, NAMES, RunReport, describe_refusals, index
 from wire.corpora.articles.models import OWN, Article, IndexLease, LicenceKind, Publisher, Source
 from wire.ingest.feed_entries import refuse_sample
 
@@ -136,7 +136,7 @@ class Command(WireCommand):
             self._index({"slugs": [slug], "pages": 20, "seconds": None})  # a page a second, and somebody waits
         finally:
             goes_on = f"`publishers index {slug}` and the server continue reading."
-            self.stdout.write(f"{publisher.name} is served at {publisher.mcp}; {goes_on}")
+            self.stdout.write(f"People read {publisher.name} at {publisher.page}, agents at {publisher.mcp}; {goes_on}")
         self.stdout.write(ASK.format(publisher.mcp))
 
     def _explore(self, options: dict[str, Any]) -> None:
@@ -195,7 +195,8 @@ class Command(WireCommand):
             raise busy
 
     def _print(self, report: RunReport) -> None:
-        counts = ", ".join(f"{number:,} {name}" for name, number in sorted(report.counts.items()) if number) or "nothing new"
+        named = sorted((NAMES.get(name, name), number) for name, number in report.counts.items() if number)
+        counts = ", ".join(f"{number:,} {name}" for name, number in named) or "nothing new"
         rest = f"{report.left:,} pages are left for the next run" if report.left else "all pages are read"
         self.stdout.write(f"Articles of {report.publisher.slug}: {counts}; {rest} ({report.seconds:.1f} s).")
         for line in report.refused:

@@ -48,7 +48,7 @@ class Command(WireCommand):
                 try:
                     files.append(self._collect(address, options["pages"]))
                 except (Unreadable, OSError) as error:
-                    failures.append(f"{error}.")
+                    failures.append(str(error))
             if not files and not failures:
                 raise CommandError(
                     f"No file there has a name that ends in one of {', '.join(file_formats.SUFFIXES)}. Nothing was loaded."
@@ -57,7 +57,7 @@ class Command(WireCommand):
                 try:
                     jobs.append(self._load(file, options["language"], options["most_bytes"]))
                 except (Unreadable, OSError) as error:
-                    failures.append(f"{error}." if file.name in str(error) else f"{file.name}: {error}.")
+                    failures.append(str(error) if file.name in str(error) else f"{file.name}: {error}")
             loaded = time.monotonic() - started
             if not options["no_vectors"]:
                 self._embed()
@@ -66,11 +66,12 @@ class Command(WireCommand):
         self.stdout.write(f"{loaded:.1f} s, {done / max(loaded, 0.001):,.0f} claims/s, peak memory {peak} MB.")
         if done and not api_keys.rule_for("api").is_required:
             site = settings.WIRE_SITE_URL
-            self.stdout.write(f"Agents search them at {settings.WIRE_MCP_URL}/factchecks; try this while the server runs")
-            self.stdout.write("(a server of the sample wire switches to this one within seconds):")
+            self.stdout.write(f"People search them at {site}/factchecks, agents at {settings.WIRE_MCP_URL}/factchecks.")
+            self.stdout.write("Try this while the server runs (a server of the sample wire switches to this one within seconds):")
             self.stdout.write(f"  curl --get '{site}/api/factchecks/search.json' --data-urlencode 'query=A CLAIM IN WORDS'")
         if failures:
-            raise CommandError(f"{' '.join(failures)} What was loaded stays; run it again to continue.")
+            sentences = " ".join(f"{failure.rstrip('.')}." for failure in failures)
+            raise CommandError(f"{sentences} What was loaded stays; run it again to continue.")
 
     def _collect(self, address: str, most_pages: int) -> Path:
         def show(report: SiteReport) -> None:
