@@ -149,4 +149,7 @@ def _count_words(_wire_sha256: str | None) -> tuple[Counter[str], Counter[str], 
 @cache
 def _load_dictionary(language: str) -> frozenset[str]:
     """Return the words of a language, folded as a question's are."""
-    return frozenset(fold_text(word) for word in SpellChecker(language=language, distance=1).word_frequency.words())
+    plain, accented = list[str](), list[str]()
+    for word in SpellChecker(language=language, distance=1).word_frequency.words():  # in small letters
+        (plain if word.isascii() else accented).append(word)
+    return frozenset([*plain, *fold_text("\n".join(accented)).split("\n")])  # one by one takes three times as long

@@ -25,7 +25,7 @@ DEFAULTS: Final = {("sort", Sort.RELEVANCE), ("group", Group.EVENT)}
 FILTERS: Final = ("source", "tier", "category", "topic", "since", "until")  # as a sentence names them
 SUBSCRIBED: Final = ("query", *FILTERS)  # what a feed of a search takes of it
 
-HITS: Final = 20  # on a page
+HITS: Final = 15  # on a page
 NEAREST: Final = 3  # stories that an empty answer offers
 
 Params = dict[str, str]  # the form's values by field; "" where nothing was chosen

@@ -68,9 +68,17 @@ class Term:
 
     def share(self, padded: str) -> float:
         """Return 1 for a text (tokens, each with a space on both sides) that holds it, less for one with a synonym, else 0."""
-        if any(f" {word} " in padded for word in self.exact) or any(f" {prefix}" in padded for prefix in self.prefixes):
-            return 1.0
-        return SYNONYM_WEIGHT if any(f" {word} " in padded for word in self.synonyms) else 0.0
+        # Loops, since generators take twice the time, and each of hundreds of texts is asked for each term.
+        for word in self.exact:
+            if f" {word} " in padded:
+                return 1.0
+        for prefix in self.prefixes:
+            if f" {prefix}" in padded:
+                return 1.0
+        for word in self.synonyms:
+            if f" {word} " in padded:
+                return SYNONYM_WEIGHT
+        return 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,9 +230,11 @@ def _sum_rarity(query: Query, shares: Sequence[float]) -> float:
 
 
 def _count_weighted(counts: Mapping[str, int], term: Term) -> float:
-    exact: float = sum(counts.get(word, 0) for word in term.exact)
-    if term.synonyms:
-        exact += SYNONYM_WEIGHT * sum(counts.get(word, 0) for word in term.synonyms)
+    exact = 0.0
+    for word in term.exact:
+        exact += counts.get(word, 0)
+    for word in term.synonyms:
+        exact += SYNONYM_WEIGHT * counts.get(word, 0)
     if not term.prefixes:
         return exact
     begun = sum(count for word, count in counts.items() if word.startswith(term.prefixes))
