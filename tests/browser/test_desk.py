@@ -147,7 +147,7 @@ def test_two_events_become_one_and_are_split_again_on_the_events_page(desk: Page
     desk.locator("#other-id").fill(f"{edited.site}/story/{two}")
     desk.locator("#merge-reason").fill("One happening.")
     held: list[Route] = []
-    desk.route("**/change/", held.append)  # so that the page is seen at work
+    desk.route("**/change/", lambda route: held.append(route))  # so that the page is seen at work
     desk.get_by_role("button", name="Merge the two events").click(no_wait_after=True)
     expect(desk.get_by_role("button", name="Merge the two events")).to_be_disabled()
     expect(desk.get_by_text("Working…")).to_be_visible()
