@@ -217,6 +217,23 @@ def test_systemd_reads_the_units(tmp_path: Path) -> None:
     assert (ran.returncode, ran.stderr) == (0, "")
 
 
+def test_the_wire_command_runs_as_the_service_does(tmp_path: Path) -> None:
+    (tmp_path / "systemd-run").write_text('#!/bin/sh\nprintf "%s\\n" "$@"\n', encoding="utf-8")
+    (tmp_path / "systemd-run").chmod(0o755)
+    command = [str(ROOT / "deploy" / "wire"), "createeditor", "Ada Quill"]
+    ran = subprocess.run(command, env={"PATH": f"{tmp_path}:/usr/bin:/bin"}, capture_output=True, text=True, check=True)
+    *options, python, program, name, argument = ran.stdout.splitlines()
+    unit = (ROOT / "deploy" / "systemd" / "wire.service").read_text(encoding="utf-8")
+    assert f"\nExecStart={python} {program} serve\n" in unit
+    assert (name, argument) == ("createeditor", "Ada Quill")
+    of_unit = {key: re.findall(rf"^{key}=(.*)$", unit, re.M)[0] for key in ("User", "WorkingDirectory", "EnvironmentFile", "UMask")}
+    assert {f"--uid={of_unit['User']}", f"--working-directory={of_unit['WorkingDirectory']}"} <= set(options)
+    assert {f"--property={key}={of_unit[key]}" for key in ("EnvironmentFile", "UMask")} <= set(options)
+    assert {option.removeprefix("--setenv=") for option in options if option.startswith("--setenv=")} <= set(
+        re.findall(r"^Environment=(.*)$", unit, re.M)[0].split()
+    )
+
+
 def test_units_gain_no_privileges_and_set_what_is_described() -> None:
     for unit in (unit for unit in UNITS if unit.suffix == ".service"):
         text = unit.read_text(encoding="utf-8")

@@ -14,6 +14,7 @@ from config.plugins import list_plugins
 EDITOR: Final = "editor"
 PUBLISHER: Final = "publisher"
 FIRST_ACCOUNT: Final = "editor"
+FIRST_ACCOUNT_READY: Final = f"The account `{FIRST_ACCOUNT}` is ready."
 
 EDITED: Final = (
     "change_story",  # correct, withdraw, classify, merge, split, pin

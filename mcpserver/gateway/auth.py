@@ -15,7 +15,7 @@ from mcpserver.gateway.models import Agent
 PREFIX: Final = "gwa"
 CACHE_SECONDS: Final = 5.0  # for so long a key that was just revoked may still open something
 PUBLIC: Final = ("news://",)
-ASK: Final = "An operator makes one with `manage.py gateway agent NAME --grant twitter://`."
+ASK: Final = "An operator makes one with `manage.py gateway agent NAME --grant {scheme}://`."
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,9 @@ class Caller:
             return
         scheme = uri.partition("://")[0]
         if self.is_anonymous:
-            raise Unauthorized(f"{scheme}:// is read with a key only.", f"Send it as `Authorization: Bearer …`. {ASK}")
+            raise Unauthorized(
+                f"{scheme}:// is read with a key only.", f"Send it as `Authorization: Bearer …`. {ASK.format(scheme=scheme)}"
+            )
         raise Forbidden(
             f"The agent {self.name} was not granted {scheme}://.", f"It may read {', '.join(sorted({*PUBLIC, *self.grants}))}."
         )
@@ -64,7 +66,8 @@ def find_caller(token: str | None) -> Caller:
     token_sha256 = token_hash(token or "")
     agent = Agent.objects.filter(token_sha256=token_sha256, revoked_at=None).first() if token else None
     if agent is None:
-        raise Unauthorized("This key is unknown or was revoked.", f"Send a valid key, or none to read news://. {ASK}")
+        how = f"Send a valid key, or none to read news://. {ASK.format(scheme='SCHEME')}"
+        raise Unauthorized("This key is unknown or was revoked.", how)
     if len(_cache) >= 1_000:  # keys
         _cache.clear()
     _cache[token_sha256] = time.monotonic(), to_caller(agent)

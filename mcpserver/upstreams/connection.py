@@ -193,7 +193,8 @@ class Connection:
         if isinstance(error, UpstreamError):
             return error
         if isinstance(error, FileNotFoundError | PermissionError):
-            return UpstreamError(UNREACHABLE, f"{name} cannot be started: {error.strerror}: {error.filename}.")
+            command = "".join(self._upstream.command[:1])  # uvloop's errors name no file
+            return UpstreamError(UNREACHABLE, f"{name} cannot be started: {error.strerror}.", words=command)
         if isinstance(error, TimeoutError):
             return UpstreamError(UNREACHABLE, f"{name} was not ready within {OPENING:g} s.")
         return self._add_reason(error_mapping.from_rpc(name, error if isinstance(error, MCPError) else None))

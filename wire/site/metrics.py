@@ -94,7 +94,8 @@ def _list_wire_metrics() -> Iterator[str]:
 def _state(feed: FeedHealthOut) -> str:
     if not feed.active:
         return "off"
-    if feed.circuit != Circuit.CLOSED:
+    # A machine without a network opens no circuit, and no feed answers it.
+    if feed.failure or feed.circuit != Circuit.CLOSED:
         return "fails"
     return "silent" if feed.silent else "answers"
 

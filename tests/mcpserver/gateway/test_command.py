@@ -12,6 +12,7 @@ from django.core.management import CommandError, call_command
 from django.db import connections
 from pytest_django import Settings
 
+from config.errors import Unauthorized
 from mcpserver.gateway import auth, runtime
 from mcpserver.gateway.models import Agent, Bucket, Entry, Heartbeat, RequestLog, UpstreamState
 from mcpserver.gateway.resource_policy import load
@@ -84,7 +85,7 @@ def test_check_compares_the_policy_with_what_upstreams_list(server: Server) -> N
     server.order(
         "ok", lists={"resources": [], "resourceTemplates": [{"uriTemplate": "market://crypto/{name}/trending", "name": "m"}]}
     )
-    with pytest.raises(CommandError, match="something that mcp-server-openclaw does not offer"):
+    with pytest.raises(CommandError, match="lacks what the policy asks for, or does not answer: mcp-server-openclaw"):
         gateway("check", "--live")
     offered = [{"uri": uri, "name": "x"} for uri in ("openclaw://heartbeat", "openclaw://arp/discover")]
     server.order("ok", lists={"resources": [*offered, {"uri": "market://crypto/x/trending", "name": "m"}]})
@@ -208,6 +209,16 @@ def test_a_heartbeat_is_not_tried() -> None:
         gateway("try", "openclaw_heartbeat")
 
 
+def test_a_resource_whose_answers_have_a_schema_of_their_own_is_not_tried(server: Server) -> None:
+    server.policy.write_text(
+        'version = 1\n[upstreams.clock]\nkind = "stdio"\ncommand = ["false"]\n'
+        '[resources.time_now]\nuri = "time://now"\nupstream = "clock"\nanswers = "text"\n'
+        'limit = 60\nperiod = "1h"\nttl = "1m"\ntimeout = "5s"\n'
+    )
+    with pytest.raises(CommandError, match=r"no sample of 'text' answers.*gateway check --live.*gateway read time://now"):
+        gateway("try", "time_now")
+
+
 def test_log_tells_the_newest_first_and_failures_alone(server: Server) -> None:
     gateway("agent", "scout", "--grant", "market://")
     server.order("unauthorized")
@@ -253,3 +264,9 @@ def test_forget_begins_limits_anew_and_closes_circuits_of_what_it_is_told(server
     assert "2 limits start again" in said
     assert "mcp-server-market was left alone or had failed" in said
     assert (UpstreamState.objects.get(pk="mcp-server-market").failures, Bucket.objects.count()) == (0, 0)
+
+
+def test_without_a_key_the_hint_grants_what_was_asked_for() -> None:
+    with pytest.raises(Unauthorized, match="time:// is read with a key only") as refused:
+        auth.ANYBODY.check("time://now")
+    assert refused.value.hint.endswith("`manage.py gateway agent NAME --grant time://`.")

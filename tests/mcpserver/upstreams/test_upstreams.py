@@ -173,10 +173,11 @@ def test_a_secret_that_is_not_set_starts_nothing() -> None:
     assert (found.code, "SURELY_NOT_SET" in found.detail) == ("unconfigured", True)
 
 
-def test_a_command_that_there_is_not_is_unreachable() -> None:
+def test_a_command_that_there_is_not_is_unreachable_and_only_operators_read_its_path() -> None:
     found = asyncio.run(outcome(Upstreams({NAME: Upstream(NAME, "stdio", ("/nowhere/at/all",))})))
     assert isinstance(found, UpstreamError)
-    assert found.code == "unreachable"
+    assert (found.code, found.detail) == ("unreachable", f"{NAME} cannot be started: No such file or directory.")
+    assert found.words == "/nowhere/at/all"
 
 
 def _lives(pid: int | None) -> bool:

@@ -44,7 +44,10 @@ def test_a_wire_with_any_user_gets_no_account() -> None:
 def test_the_command_reads_the_password_and_says_whether_it_was_needed(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for said in ("opened\n", ""):
+    for said in (
+        "The account `editor` is ready.\n",
+        "Nothing was changed: there is an account already. manage.py changepassword NAME sets a password.\n",
+    ):
         monkeypatch.setattr("sys.stdin", io.StringIO("a long password"))
         call_command("firstaccount")
         assert capsys.readouterr().out == said

@@ -49,13 +49,14 @@ def test_it_tells_of_the_process_and_the_wire(client: Client) -> None:
 
 def test_feeds_are_counted_by_how_they_fare(client: Client) -> None:
     now = dt.datetime.now(dt.UTC)
-    first, second, third = Feed.objects.filter(publication__seat__isnull=False).order_by("id")[:3]
+    first, second, third, fourth = Feed.objects.filter(publication__seat__isnull=False).order_by("id")[:4]
     FeedHealth.objects.create(feed=first, failures=3, tried_at=now)
     FeedHealth.objects.create(feed=second, newest_item_at=now - dt.timedelta(days=9), usual_gap=dt.timedelta(hours=1))
     Feed.objects.filter(pk=third.pk).update(active=False)
+    FeedHealth.objects.create(feed=fourth, failures=0, failure="The name is unknown.", tried_at=now)  # as without a network
     found = figures(client)
     told = {state: found[f'wire_feeds{{state="{state}"}}'] for state in ("fails", "silent", "off", "answers")}
-    assert told == {"fails": 1, "silent": 1, "off": 1, "answers": Feed.objects.count() - 3}
+    assert told == {"fails": 2, "silent": 1, "off": 1, "answers": Feed.objects.count() - 4}
     assert found["wire_feed_last_try_timestamp_seconds"] == int(now.timestamp())
 
 

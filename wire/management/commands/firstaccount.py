@@ -16,5 +16,8 @@ class Command(WireCommand):
             is_opened = permissions.open_first_account(sys.stdin.readline().strip())
         except WireError as error:
             raise CommandError(f"{error} {error.hint} No account was made.") from error
-        if is_opened:
-            self.stdout.write("opened")
+        self.stdout.write(
+            permissions.FIRST_ACCOUNT_READY
+            if is_opened
+            else "Nothing was changed: there is an account already. manage.py changepassword NAME sets a password."
+        )

@@ -150,6 +150,7 @@ class _Rejections(AbstractContextManager["_Rejections"]):
             named = "; ".join(f"{name} ({number:,})" for name, number in self._strangers.most_common(SHOWN_PER_REASON))
             more = len(self._strangers) - SHOWN_PER_REASON
             self._write(f"Outside the roster: {named}{f'; and {more:,} more' if more > 0 else ''}.")
+            self._write("If a publication of the roster has one of these names in your archive, name it with --map.")
         if self._handle:
             self._handle.close()
 

@@ -13,5 +13,5 @@ class Command(WireCommand):
             key = signing.rotate()
         self.stdout.write(
             f"Snapshots are signed by {key.key_id} from now on. Every machine that publishes needs {signing.key_file()}; "
-            "take a backup, since older ones hold the old key."
+            "make a backup, since older ones hold the old key."
         )

@@ -131,7 +131,7 @@ def _prepare_sample(password: str) -> tuple[dict[str, str], bool]:
     ran = subprocess.run(arguments, env=sample_env, check=False, input=password, stdout=subprocess.PIPE, text=True)  # noqa: S603
     if ran.returncode:
         raise CommandError("manage.py loadsample failed, for the reason above. Nothing is served: fix that, then run this again.")
-    return sample_env, "opened" in ran.stdout.splitlines()
+    return sample_env, permissions.FIRST_ACCOUNT_READY in ran.stdout.splitlines()
 
 
 def _expect_free_port() -> None:

@@ -76,7 +76,7 @@ class Damaged(WireError):
     code = "damaged_backup"
 
     def __init__(self, message: str) -> None:
-        super().__init__(f"{message} Nothing was changed.", "Take another backup.")
+        super().__init__(f"{message} Nothing was changed.", "Restore another backup.")
 
 
 def pack_manifest(manifest: Manifest) -> bytes:

@@ -1,6 +1,7 @@
 """Checks of the machine, the database and the news, with advice."""
 
 import datetime as dt
+import os
 import shutil
 import sqlite3
 import stat
@@ -76,6 +77,9 @@ def check_key_files() -> Iterator[Finding]:
             found = f"{file} has mode {mode:04o}: others can read or replace it."
             yield fail(name, found, f"chmod 600 {file}")
         elif file == key and (error := find_signing_key_error()):
+            if isinstance(error, PermissionError):
+                yield fail(name, f"{file} cannot be read: {error.strerror}.", "chown it to the user that the wire runs as.")
+                continue
             found = f"{file} cannot be read as an Ed25519 key: {error}."
             yield fail(name, found, "Put it back from a backup; nothing is published.")
         elif file in absent:
@@ -92,13 +96,18 @@ def find_signing_key_error() -> Exception | None:
 
 
 def check_disk() -> Finding:
-    """Compare the free bytes of the data directory's disk with the size of the database there."""
+    """Check that data directory and database can be written, and compare the disk's free bytes with the size of the database."""
     directory = Path(settings.WIRE_DATA_DIR)
     try:
         free = shutil.disk_usage(directory).free
     except OSError as error:
         return fail("disk", f"The data directory cannot be read: {error}.", "Create it, or set WIRE_DATA_DIR.")
-    size = sum(file.stat().st_size for file in database_files() if file.exists())
+    files = [file for file in database_files() if file.exists()]
+    for path in (directory, *files):
+        if not os.access(path, os.W_OK):
+            found = f"{path} cannot be written by this user: nothing is stored or published."
+            return fail("disk", found, "Check who owns it and how its disk is mounted.")
+    size = sum(file.stat().st_size for file in files)
     found = f"{free / 1e9:.1f} GB free, the database takes {size / 1e9:.1f} GB."
     if free < LEAST_FREE:
         return fail("disk", found, "Make room now: publishing stops when the disk is full; what is published stays.")
@@ -114,7 +123,8 @@ def check_redis() -> Iterator[Finding]:
             with closing(redis.Redis.from_url(settings.REDIS_URL, socket_timeout=2, socket_connect_timeout=2)) as server:
                 server.ping()
         except (redis.RedisError, OSError) as error:
-            lost = f"It does not answer: {error}. Each process counts requests by itself, so that limits are too generous."
+            why = str(error).rstrip(".")
+            lost = f"It does not answer: {why}. Each process counts requests by itself, so that limits are too generous."
             yield warn("Redis", lost, "Start Redis, or correct REDIS_URL.")
         else:
             yield ok("Redis", "It answers.")
@@ -142,7 +152,7 @@ def find_outage() -> Finding | None:
         closed = getattr(error.__cause__, "sqlite_errorcode", 0) & 0xFF in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)
         mend = "Check who owns it, and whether its disk can be written." if closed else "Restore a backup."
         advice = mend if files else "Start Postgres, or correct DATABASE_URL. Cached answers are still served."
-        return fail("database", f"It does not answer: {str(error).strip()}.", advice)
+        return fail("database", f"It does not answer: {' '.join(str(error).split()).rstrip('.?')}.", advice)
     return None
 
 
@@ -189,8 +199,8 @@ def check_migrations() -> Iterator[Finding]:
     if missing:
         yield fail("migrations", f"{len(missing)} are not applied, {missing[0]} is the first.", "Run manage.py migrate.")
     elif newer:
-        found = f"A newer release has used this database: it applied {', '.join(newer[:3])}."
-        yield warn("migrations", found, "Run that release, or restore a backup.")
+        found = f"A newer release has used this database: it applied {', '.join(newer[:3])}. This one does not start on it."
+        yield fail("migrations", found, "Run that release, or restore a backup that was made before it.")
     else:
         yield ok("migrations", "All are applied.")
 
@@ -314,7 +324,9 @@ def check_feeds(now: dt.datetime) -> Iterator[Finding]:
     every = settings.WIRE_INGEST or dt.timedelta(minutes=30)
     if tried is None or now - tried > MISSED_RUNS * every:
         when = f"for {_age(now - tried)}" if tried else "yet"
-        yield warn("feeds", f"No feed was tried {when}.", "Is ingest running? Start it: manage.py ingest --every 30m.")
+        yield warn(
+            "feeds", f"No feed was tried {when}.", "Start the server, or manage.py ingest --every 30m if WIRE_INGEST is off."
+        )
         return
     unanswered = [row for row in rows if row.failure]
     if rows and len(unanswered) == len(rows):

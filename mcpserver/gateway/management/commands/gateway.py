@@ -107,7 +107,7 @@ class Command(WireCommand):
         finally:
             await upstreams.close()
         if differ:
-            raise CommandError(f"The policy asks for something that {', '.join(differ)} does not offer.")
+            raise CommandError(f"An upstream lacks what the policy asks for, or does not answer: {', '.join(differ)}.")
 
     def _reload(self, **_options: Any) -> None:
         runtime.policy()

@@ -115,9 +115,10 @@ def test_publishers_outside_the_roster_are_refused_by_name(tmp_path: Path) -> No
     file = ndjson(tmp_path / "a.ndjson", [line(1, publisher="Daily Bugle"), line(2), line(3, publisher="The Wire")])
     err = io.StringIO()
     call_command("loadwire", file, stdout=io.StringIO(), stderr=err)
-    *told, summary = err.getvalue().splitlines()
+    *told, summary, advice = err.getvalue().splitlines()
     assert [row.partition(": ")[0] for row in told] == ["a.ndjson:1", "a.ndjson:3"]
     assert summary == "Outside the roster: Daily Bugle (1); The Wire (1)."
+    assert advice == "If a publication of the roster has one of these names in your archive, name it with --map."
     assert "'Daily Bugle'" in err.getvalue()
     assert StoryRevision.objects.get().original_publisher == "TechCrunch"
 

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
+from django.conf import settings
 from django.core.management import call_command
 from django.db import connection, transaction
 from django.db.migrations.loader import MigrationLoader
@@ -210,7 +211,7 @@ BROKEN: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "a newer program": (
         lambda: MigrationRecorder(connection).record_applied("wire", "0999_future"),
-        "warn migrations: A newer release has used this database: it applied wire.0999_future",
+        "FAIL migrations: A newer release has used this database: it applied wire.0999_future",
     ),
     "a seat lost": (lambda: Publication.objects.filter(slug="wired").update(seat=None, retired_on=NOW), "FAIL roster: .*23"),
     "a publication renamed": (lambda: Publication.objects.filter(slug="wired").update(name="Weird"), "FAIL roster: .*fingerprint"),
@@ -315,6 +316,28 @@ def test_room_on_the_disk_is_compared_with_the_database(
     monkeypatch.setattr("wire.ops.doctor.checks.database_files", lambda: [tmp_path / "database"])
     monkeypatch.setattr("shutil.disk_usage", lambda _path: SimpleNamespace(free=free))
     assert checks.check_disk().level == level
+
+
+def test_a_data_directory_and_a_database_file_that_cannot_be_written_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (database := tmp_path / "database").touch()
+    monkeypatch.setattr("wire.ops.doctor.checks.database_files", lambda: [database])
+    for refused, named in ((Path(settings.WIRE_DATA_DIR), Path(settings.WIRE_DATA_DIR)), (database, database)):
+        monkeypatch.setattr("os.access", lambda path, _mode, refused=refused: Path(path) != refused)
+        assert str(checks.check_disk()).startswith(
+            f"FAIL disk: {named} cannot be written by this user: nothing is stored or published."
+        )
+
+
+def test_a_key_file_of_another_user_is_named_with_its_owner_as_the_cause(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse() -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(signing, "key_in_force", refuse)
+    assert str(examined()["key file"]) == (
+        f"FAIL key file: {signing.key_file()} cannot be read: Permission denied. chown it to the user that the wire runs as."
+    )
 
 
 @sqlite_only
