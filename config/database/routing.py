@@ -56,11 +56,11 @@ class Source:
             try:
                 found = _ask(REPLICA, version)
             except Exception as error:
-                self.fall_back(f"it cannot be read: {_words(error)}")
+                self.fall_back(f"cannot be read: {_words(error)}")
             else:
                 if found >= self._version:
                     return self._turn(REPLICA, found)
-                self.fall_back(f"it is at wire version {found}, readers have seen {self._version}")
+                self.fall_back(f"is at wire version {found}, readers have seen {self._version}")
         return self._turn(DEFAULT_DB_ALIAS, _ask(DEFAULT_DB_ALIAS, version))
 
     def _turn(self, alias: str, version: int) -> tuple[str, int]:
@@ -78,14 +78,14 @@ class Source:
         self._replica_again = time.monotonic() + AGAIN
         if self.alias == REPLICA:
             self.fallbacks += 1
-            log.error("Reading from the primary instead of the replica: %s. The replica is tried every %.0f s.", why, AGAIN)
+            log.error("Reading from the primary, because the replica %s. The replica is retried every %.0f s.", why, AGAIN)
             self.alias = DEFAULT_DB_ALIAS  # cached answers are dropped when the primary gives its version, and go on if it cannot
 
     def lose(self, error: Exception) -> None:
         """The database cannot be read: requests are refused at once, and cached answers go on, marked as stale."""
         if not self.away:
             self.outages, self._since = self.outages + 1, time.monotonic()
-            log.error("The database cannot be read; cached answers go on, marked as stale: %s", _words(error))
+            log.error("The database cannot be read; serving cached answers, marked as stale: %s", _words(error))
         self.away = _words(error)
 
 

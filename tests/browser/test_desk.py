@@ -125,7 +125,7 @@ def test_a_withdrawn_story_leaves_every_door(desk: Page, edited: Wire) -> None:
     story = a_story(edited)
     open_story(desk, edited, story)
     desk.get_by_role("link", name="Withdraw…").click()
-    expect(desk.get_by_text("It cannot be undone.")).to_be_visible()
+    expect(desk.get_by_text("This cannot be undone.")).to_be_visible()
     desk.locator("[name=reason]").fill("It never happened.")
     desk.get_by_role("button", name="Withdraw this story").click()
     expect(desk.get_by_text("This story was withdrawn. That is final")).to_be_visible()

@@ -115,6 +115,6 @@ def test_a_story_that_is_lost_doubled_or_waits_is_found() -> None:
 
 
 def test_an_error_in_a_log_is_found_unless_it_says_what_is_away() -> None:
-    away = '{"level": "ERROR", "message": "The database cannot be read; cached answers go on"}'
+    away = '{"level": "ERROR", "message": "The database cannot be read; serving cached answers"}'
     assert list_log_faults(f'{away}\n{{"level": "INFO", "message": "started"}}') == []
     assert len(list_log_faults(f'{away}\n{{"level": "ERROR", "message": "Exception in ASGI application"}}')) == 1

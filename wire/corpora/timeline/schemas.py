@@ -68,7 +68,7 @@ class TimelinePeriodOut(Schema):
     said: str
     date_start: str | None
     date_end: str | None
-    applied: bool = Field(description="false: nothing of it was found, or dates were given.")
+    applied: bool = Field(description="false: no report of the period matches, or dates were given.")
 
 
 class QuestionOut(Answered):
@@ -109,7 +109,7 @@ class TimelineReportOut(ReportRow, Answered):
     location: dict[str, Any] | None = None  # type: ignore[assignment]
     source: dict[str, Any]  # type: ignore[assignment]
     claims: list[TimelineClaimOut] = Field(  # type: ignore[assignment]
-        description="What it claims; status says how far each claim carries."
+        description="The report's claims; `status` says how far each is verified."
     )
     anchors: list[dict[str, Any]] | None = None  # type: ignore[assignment]
     related_reports: list[BriefOut]
@@ -132,8 +132,8 @@ class NodeOut(Schema):
     id: str
     label: str
     family: str
-    freq: int = Field(description="Reports that carry it, counted.")
-    curated_freq: int | None = Field(description="What the corpus's editors wrote.")
+    freq: int = Field(description="Number of reports that carry it.")
+    curated_freq: int | None = Field(description="The corpus editors' figure.")
     definition: str
     aliases: list[str]
     caution: str | None
@@ -142,15 +142,13 @@ class NodeOut(Schema):
 class EdgeOut(Schema):
     a: str
     b: str
-    weight: int = Field(description="Reports that carry both, counted.")
-    curated_weight: int | float | None = Field(
-        description="What the corpus's editors wrote; null for a link that only reports show."
-    )
+    weight: int = Field(description="Number of reports that carry both.")
+    curated_weight: int | float | None = Field(description="The corpus editors' figure; null for a link that only reports show.")
 
 
 class MotifMapOut(ListOut):
     nodes: list[NodeOut]
-    edges: list[EdgeOut] = Field(description="Links of these nodes with each other and with those of pages before.")
+    edges: list[EdgeOut] = Field(description="Links among these nodes and with those of earlier pages.")
     note: str
     hint: str | None = None
 
@@ -227,27 +225,27 @@ class TimelineEvidenceOut(Schema):
     source: str = Field(description="The source family's name; without one, the source type.")
     disputed_by: list[str] = Field(description="Ids of reports that dispute it, as the corpus states.")
     disputes: list[dict[str, Any]] = Field(
-        description="Each with `report_id`, `source_url` where it can be read, and `claim`, the number of one claim from 1."
+        description="Each with `report_id`, `source_url` where it can be read, and `claim`, the disputed claim's number, from 1."
     )
 
 
 class GroupOut(Schema):
     reports: int
-    report_ids: list[str] = Field(description="The first of them.")
+    report_ids: list[str] = Field(description="The first few ids.")
 
 
 class CompareOut(QuestionOut):
     topic: str
-    matched_thread: str | None = Field(description="The curated thread on it; null without one.")
+    matched_thread: str | None = Field(description="The curated thread on the topic; null without one.")
     matched_words: list[str]
-    unmatched_words: list[str] = Field(description="Words of the topic that nothing here says anything about.")
+    unmatched_words: list[str] = Field(description="Words of the topic that neither the reports nor the thread has.")
     belief: str | None = None
     neutral: str | None = None
     skeptical: str | None = None
     total_reports: int
-    reports_compared: int = Field(description="The thread's, then the newest.")
+    reports_compared: int = Field(description="How many; those of the thread first, then the newest.")
     groups: dict[str, dict[str, GroupOut]] = Field(description="Compared reports by `stance`, `evidence_grade` and `source`.")
-    shared_facts: list[TimelineFactOut] = Field(description="Official events on it, with their sources.")
+    shared_facts: list[TimelineFactOut] = Field(description="Official events on the topic, with their sources.")
     disputed_or_unsourced: list[str]
     disputed_claims: list[TimelineEvidenceOut] = Field(description="All that are filed as disputed, or disputed by a report.")
     total_claims: int
@@ -264,7 +262,7 @@ class DeepenOut(Answered):
     expansion_prompts: list[str]
     visualization_ideas: list[str]
     verification_checklist: list[str]
-    needs_verification: list[str] = Field(description="What this subject's own fields leave open.")
+    needs_verification: list[str] = Field(description="Points that this subject's own fields leave open.")
     rule: str
 
 
@@ -289,7 +287,7 @@ class StatsOut(Answered):
     claims_by_status: Counts = Field(description="How far the claims are verified.")
     claims_by_type: Counts
     reports_with_source_url: int
-    motif_frequency: Counts = Field(description="Reports that carry each motif, counted.")
+    motif_frequency: Counts = Field(description="Number of reports that carry each motif.")
     motif_frequency_curated: Counts
     needs_source: NeedsSourceOut
 
@@ -310,7 +308,7 @@ class ManifestOut(Answered):
     licence: str
     attribution: str | None
     release_sha256: str
-    corpora: list[str] = Field(description="Other corpora of this server; each has a server of its own at its end of the address.")
+    corpora: list[str] = Field(description="Slugs of the other corpora; each has a server at /mcp/timeline/{slug}.")
 
 
 class FindingOut(Schema):
@@ -318,7 +316,7 @@ class FindingOut(Schema):
 
     rule: str = Field(description="avoid, symbolic-as-fact, official-cause or left-out-name.")
     phrase: str
-    start: int = Field(description="Characters of the draft before it.")
+    start: int = Field(description="Offset in the draft, in characters.")
     end: int
     why: str
     instead: str = Field(description="A wording that keeps the rule; empty where the phrase has to go.")
@@ -330,5 +328,5 @@ class WordingOut(Answered):
     findings: list[FindingOut]
     language_rules: list[str]
     unread_from: int | None = Field(
-        None, description="Characters of the draft before the first sentence that was not compared; check the rest by itself."
+        None, description="Offset of the first sentence that was not compared; check the rest separately."
     )

