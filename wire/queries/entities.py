@@ -3,6 +3,7 @@
 import datetime as dt
 import difflib
 from collections.abc import Collection
+from functools import lru_cache
 from typing import Any, Final
 
 from django.conf import settings
@@ -111,11 +112,13 @@ def list_named(story_ids: Collection[str]) -> list[EntityLink]:
 def list_named_in_query(query: str) -> list[EntityLink]:
     """Return who and what a search names, in any capitals."""
     text = normalize_typography(query.casefold())
-    finders = [
-        (entity, NameFinder(map(str.casefold, entity.list_spellings()), map(str.casefold, entity.list_exceptions())))
-        for entity in select_shown()
-    ]
+    finders = ((entity, _build_finder(entity.list_spellings(), entity.list_exceptions())) for entity in select_shown())
     return [_to_link(entity) for entity, finder in finders if finder.is_named_in(text)]
+
+
+@lru_cache(maxsize=4096)  # a search asks for all names
+def _build_finder(spellings: tuple[str, ...], exceptions: tuple[str, ...]) -> NameFinder:
+    return NameFinder(map(str.casefold, spellings), map(str.casefold, exceptions))
 
 
 def _entity_ids(entity: int, since: dt.datetime | None = None, until: dt.datetime | None = None) -> QuerySet[Any, Any]:
