@@ -76,7 +76,7 @@ def _of_wire() -> Iterator[str]:
 def _list_wire_metrics() -> Iterator[str]:
     yield _gauge("wire_version", "Raised by every public change.", queries.wire_version(), kind="counter")
     yield _gauge("wire_pending_stories", "Stories with a change that is not published yet.", Story.objects.pending().count())
-    yield _gauge("wire_vectors_missing", "Live stories that searches and grouping judge by words alone.", count_missing())
+    yield _gauge("wire_vectors_missing", "Live stories without a vector: search and grouping use words alone.", count_missing())
     newest = Snapshot.objects.order_by("-sequence").values_list("sequence", "generated_at").first()
     if newest:
         age = int((timezone.now() - newest[1]).total_seconds())
