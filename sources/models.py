@@ -41,13 +41,13 @@ class Publication(models.Model):
     slug = models.SlugField(max_length=60, unique=True)
     name = models.CharField(max_length=120, unique=True)
     aliases = models.JSONField(default=list, blank=True, help_text="Other exact names in common use.")
-    domains = models.JSONField(default=list, help_text="Host names, with a path where publications share one; canonical first.")
+    domains = models.JSONField(default=list, help_text="Host names, canonical first; with a path if publications share a host.")
     tier = models.PositiveSmallIntegerField(choices=Tier.choices)
     homepage = models.URLField(max_length=500)
     owner = models.CharField(
         max_length=120, blank=True, help_text="The group that owns it, written the same way for each of its publications."
     )
-    owner_since = models.DateField(null=True, blank=True, help_text="UTC date; empty if it always was, as far as the wire knows.")
+    owner_since = models.DateField(null=True, blank=True, help_text="UTC date; empty if the wire knows of no earlier owner.")
     allows_pictures = models.BooleanField(
         default=False,
         db_default=False,  # processes of the release before may still add a publication
@@ -118,7 +118,7 @@ class Feed(models.Model):
 
     publication = models.ForeignKey(Publication, on_delete=models.CASCADE, related_name="feeds")
     feed_type = models.CharField(max_length=10, choices=FeedType.choices)
-    url = models.URLField("URL", max_length=500, blank=True, help_text="Where the feed is; of a `query` feed empty.")
+    url = models.URLField("URL", max_length=500, blank=True, help_text="Where the feed is; empty for a `query` feed.")
     query = models.CharField(max_length=300, blank=True, help_text="For `query` feeds: the search terms.")
     ai_only = models.BooleanField("AI only", default=False, help_text="Everything in it is about AI; otherwise items are filtered.")
     active = models.BooleanField(default=True)
@@ -152,9 +152,9 @@ class RosterRevision(models.Model):
     """Dated state of the roster. The first is the roster as shipped; each later one is a replacement. Never edited."""
 
     number = models.PositiveIntegerField(unique=True)
-    on = models.DateField(help_text="UTC date from which it holds.")
+    on = models.DateField(help_text="UTC date from which it is in force.")
     fingerprint = models.CharField(max_length=64)
-    members = models.JSONField(help_text="[{name, tier, domain}] sorted by name: what the fingerprint is made of.")
+    members = models.JSONField(help_text="[{name, tier, domain}] sorted by name; the fingerprint is computed from this.")
     retired = models.ForeignKey(Publication, null=True, on_delete=models.PROTECT, related_name="+")
     admitted = models.ForeignKey(Publication, null=True, on_delete=models.PROTECT, related_name="+")
     reason = models.CharField(max_length=500, blank=True)
@@ -170,28 +170,28 @@ class FeedHealth(models.Model):
     """State of a feed. Written by ingest alone, in the transaction that stores the feed's items."""
 
     feed = models.OneToOneField(Feed, on_delete=models.CASCADE, primary_key=True, related_name="health")
-    address = models.CharField(max_length=2048, blank=True, help_text="Where all this was learnt.")
-    tried_at = models.DateTimeField(null=True, help_text="Last request, whatever came of it.")
+    address = models.CharField(max_length=2048, blank=True, help_text="The address that this state is about.")
+    tried_at = models.DateTimeField(null=True, help_text="Last request, successful or not.")
     succeeded_at = models.DateTimeField(null=True, help_text="Last answer that could be read, 'nothing new' included.")
-    changed_at = models.DateTimeField(null=True, help_text="Last answer with other bytes than before.")
+    changed_at = models.DateTimeField(null=True, help_text="Last answer whose bytes differed from the one before.")
     etag = models.CharField(max_length=500, blank=True)
     last_modified = models.CharField(max_length=100, blank=True)
     body_sha256 = models.CharField(max_length=64, blank=True)
-    items = models.PositiveIntegerField(default=0, help_text="In the latest body.")
-    outcomes = models.JSONField(default=dict, help_text="What became of these items, by name; refusals by reason.")
+    items = models.PositiveIntegerField(default=0, help_text="Number of items in the latest body.")
+    outcomes = models.JSONField(default=dict, help_text="Number of these items by outcome; refusals by reason.")
     recent_items = models.JSONField(
-        default=dict, blank=True, help_text="By outcome the last three items: [{headline, address, why, at}], newest first."
+        default=dict, blank=True, help_text="The last three items of each outcome: [{headline, address, why, at}], newest first."
     )
-    empty_since = models.DateTimeField(null=True, help_text="Answers without items since then, though it had some before.")
-    charset_doubt = models.CharField(max_length=200, blank=True, help_text="If the latest body's charset was guessed, how.")
-    newest_item_at = models.DateTimeField(null=True, help_text="Newest date that an item ever bore.")
+    empty_since = models.DateTimeField(null=True, help_text="The feed has had no items since then, though it had some before.")
+    charset_doubt = models.CharField(max_length=200, blank=True, help_text="How the latest body's charset was guessed, if it was.")
+    newest_item_at = models.DateTimeField(null=True, help_text="Newest date of any item so far.")
     usual_gap = models.DurationField(null=True, help_text="Mean time between the items of the latest body.")
-    failures = models.PositiveIntegerField(default=0, help_text="In a row.")
+    failures = models.PositiveIntegerField(default=0, help_text="Failures in a row.")
     failure_code = models.CharField(max_length=40, blank=True)
     failure = models.CharField(max_length=500, blank=True, help_text="The last failure in words; empty once it is over.")
-    next_try_at = models.DateTimeField(null=True, help_text="Not asked before, unless by hand.")
-    pages = models.JSONField(default=dict, blank=True, help_text="Of a sitemap: addresses, and whether their page was read.")
-    moved_to = models.CharField(max_length=2048, blank=True, help_text="Where the publisher says the feed lives for good.")
+    next_try_at = models.DateTimeField(null=True, help_text="Not fetched before this time, except by hand.")
+    pages = models.JSONField(default=dict, blank=True, help_text="For a sitemap: addresses, and whether each page was read.")
+    moved_to = models.CharField(max_length=2048, blank=True, help_text="The feed's permanent new address, says the publisher.")
 
     class Meta:
         verbose_name_plural = "feed health"
@@ -203,7 +203,7 @@ class FeedHealth(models.Model):
 class FetchHost(models.Model):
     """State of a host between runs: its robots.txt, and whether it asked to be left alone."""
 
-    host = models.CharField(max_length=260, primary_key=True, help_text="With the port, where it is not the scheme's own.")
+    host = models.CharField(max_length=260, primary_key=True, help_text="With the port, unless it is the scheme's default.")
     robots = models.TextField(null=True)  # noqa: DJ001  null is "never asked", empty is "no rules"
     robots_at = models.DateTimeField(null=True)
     robots_failed = models.BooleanField(default=False)

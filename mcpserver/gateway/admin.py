@@ -49,7 +49,7 @@ class AgentForm(base.FreshForm[Agent]):
         label="May read",
         required=False,
         widget=UnfoldAdminCheckboxSelectMultipleWidget,
-        help_text="And news://, which needs no key.",
+        help_text="The agent can always read news://, which needs no key.",
     )
 
     class Meta:
@@ -99,7 +99,7 @@ class AgentAdmin(base.KeyedAdmin[Agent], base.FreshAdmin[Agent]):
         if obj and not self.has_change_permission(request, obj):
             return super().get_form(request, obj, change, **kwargs)
         labels = {ATTRIBUTE + name: name for name in list_attributes(obj, _read_policy())}
-        why = "Fills {{agent.{0}}} in the addresses of fallback resources; if empty, those are left out."
+        why = "Fills {{agent.{0}}} in the addresses of fallback resources; if empty, these resources are skipped."
         fields = {
             field: base.text_field(label=name, required=False, max_length=200, help_text=why.format(name))
             for field, name in labels.items()
@@ -143,7 +143,7 @@ class AgentAdmin(base.KeyedAdmin[Agent], base.FreshAdmin[Agent]):
         if request.method == "POST":
             self.revoke(request, Agent.objects.filter(pk=pk))
             return HttpResponseRedirect(reverse("admin:gateway_agent_change", args=[pk]))
-        points = ("Its key stops working; it can still read news://, as everybody can.", "A new key restores access.")
+        points = ("Its key stops working. The agent can still read news://, like everybody else.", "A new key restores access.")
         return self.confirm(request, agent, f"Revoke the key of {agent.name}", points, "Revoke its key")
 
     @admin.action(description="Make a new key; the old one stops working", permissions=["change"])
@@ -194,7 +194,7 @@ class OverrideAdmin(base.ModelAdmin[Override]):
     list_display = ("resource", "number", "value", "policy_value", "note")
     empty = "All numbers are the policy's. Add an override to change one without editing the file."
     policy_value = base.column(
-        "In the policy", lambda row: getattr(_read_policy().resources.get(row.resource), row.number, "no such")
+        "In the policy", lambda row: getattr(_read_policy().resources.get(row.resource), row.number, "no such resource")
     )
 
 
@@ -214,7 +214,7 @@ class UpstreamAdmin(base.ReadOnly):
             self.message_user(request, f"The policy cannot be used, so the previous one stays in force: {error}", messages.ERROR)
         else:
             request_log.announce_policy()
-            self.message_user(request, "Running servers reload the policy and its secrets within five seconds of use.")
+            self.message_user(request, "Running servers use the reloaded policy and secrets within five seconds.")
         return HttpResponseRedirect(reverse("admin:gateway_upstreamstate_changelist"))
 
     def has_reload_permission(self, request: HttpRequest) -> bool:

@@ -44,7 +44,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='publication',
             name='owner_since',
-            field=models.DateField(blank=True, help_text='UTC date; empty if it always was, as far as the wire knows.', null=True),
+            field=models.DateField(blank=True, help_text='UTC date; empty if the wire knows of no earlier owner.', null=True),
         ),
         migrations.RunPython(name_owners, migrations.RunPython.noop),
     ]

@@ -108,7 +108,7 @@ class EditorTakeAdmin(base.TellsRefusals[EditorTake], base.PreviewedAdmin[Editor
     """An editor's own brief replaces the generated one; saving or clearing it publishes the day again."""
 
     form = TakeForm
-    empty = "Every day has a generated brief. Your own take replaces that of an open day."
+    empty = "Every day has a generated brief. Your own take replaces the brief of an open day."
     change_form_template = "admin/take.html"
     list_display = ("wire_date", "author", "saved_at")
     fields = ("wire_date", "markdown", "seen")

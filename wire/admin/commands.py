@@ -71,7 +71,7 @@ def start(name: str, command: str, *arguments: str, user: str) -> None:
         try:
             fcntl.flock(log, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
-            raise Busy("This command is still running.", "Wait until it ends; its page shows it.") from error
+            raise Busy("This command is still running.", "Wait until it ends; its page shows its output.") from error
         log.truncate(0)
         head: dict[str, Any] = {"arguments": arguments, "user": user, "started": moment(timezone.now())}
         head |= {"started_at": time.time(), "token": secrets.token_hex(8)}

@@ -96,7 +96,7 @@ class EntityAdmin(QueuedAdmin[Entity], ExportingAdmin, PreviewedAdmin[Entity], F
         proposed = Entity.objects.filter(state=Entity.State.PROPOSED)
         entity = proposed.filter(pk=key).first() if key.isdecimal() and len(key) < 19 else None
         if entity is None or decision not in dict(BUTTONS):
-            messages.error(request, "Nothing was changed: somebody has decided on this name meanwhile, or it has stopped growing.")
+            messages.error(request, "Nothing was changed: somebody decided on this name meanwhile, or it is no longer proposed.")
             return
         if decision == NEVER:
             entity.state = Entity.State.NEVER

@@ -76,7 +76,7 @@ class EventAdmin(QueuedAdmin[Event], ModelAdmin[Event]):
             stories = _search_stories(text)
             found = list(stories.values_list("pk", flat=True)[:2])
             if found and not self.get_search_results(request, self.get_queryset(request), text)[0].exists():
-                messages.info(request, "The list of events has only those with several reports. This one has a single report.")
+                messages.info(request, "The list shows only events with several reports. What you searched for has only one.")
                 only = reverse("admin:wire_story_change", args=[found[0]])
                 many = f"{reverse('admin:wire_story_changelist')}?{urlencode({'q': text})}"
                 return HttpResponseRedirect(only if len(found) == 1 else many)

@@ -120,7 +120,7 @@ def _confirm(request: HttpRequest, form: ReplacementForm, context: Mapping[str, 
             made = corrections.replace_publication(data["retire"], facts, reason=data["reason"])
             base.remember(request, [made], data["reason"], ADDITION)
         snapshots = Snapshot.objects.filter(sequence__gt=newest)
-        published = list_published(snapshots) if snapshots else "No day is open, so none was published; /sources shows it now."
+        published = list_published(snapshots) if snapshots else "No day is open, so none was published; /sources shows the change."
         left = f"{data['retire']} left and {data['name']} joined. The next ingest fetches its feed; the stories of both stay."
         messages.success(request, f"{left} {published} The fingerprint is now {made.fingerprint}.")
         return HttpResponseRedirect(reverse("admin:sources_rosterrevision_change", args=[made.pk]))

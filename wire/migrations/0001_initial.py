@@ -33,7 +33,7 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('name', models.CharField(max_length=500)),
                 ('digest', models.CharField(help_text="SHA-256 of the input's bytes and of the map.", max_length=64, unique=True)),
-                ('line', models.PositiveBigIntegerField(default=0, help_text='Lines (or items) dealt with.')),
+                ('line', models.PositiveBigIntegerField(default=0, help_text='Lines (or items) processed.')),
                 ('counts', models.JSONField(default=dict, help_text='Outcomes so far, by name.')),
             ],
             options={
@@ -103,7 +103,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('story', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='search_document', serialize=False, to='wire.story')),
                 ('tokens', models.TextField()),
-                ('headline_length', models.PositiveSmallIntegerField(help_text="How many of the tokens are the headline's.")),
+                ('headline_length', models.PositiveSmallIntegerField(help_text='How many of the tokens belong to the headline.')),
             ],
         ),
         migrations.AddField(
@@ -204,13 +204,13 @@ class Migration(migrations.Migration):
                 ('wire_date', models.DateField(verbose_name='day (UTC)')),
                 ('revision', models.PositiveIntegerField(help_text='1, 2, 3 … within the wire date.')),
                 ('wire_sha256', models.CharField(max_length=64, unique=True, verbose_name='SHA-256')),
-                ('previous_sha256', models.CharField(max_length=64, null=True, verbose_name='SHA-256 of the one before')),
+                ('previous_sha256', models.CharField(max_length=64, null=True, verbose_name='SHA-256 of the previous snapshot')),
                 ('roster_sha256', models.CharField(max_length=64, verbose_name='SHA-256 of the roster')),
                 ('generated_at', models.DateTimeField()),
                 ('story_count', models.PositiveIntegerField()),
-                ('packed', models.BinaryField(help_text='zlib of the canonical bytes that wire_sha256 is the hash of.')),
+                ('packed', models.BinaryField(help_text='The canonical bytes whose hash is wire_sha256, compressed with zlib.')),
                 ('signature', models.CharField(help_text='Ed25519 over the 64 hex digits of wire_sha256, base64.', max_length=128)),
-                ('reason', models.CharField(blank=True, help_text='Why a sealed day was published again; public.', max_length=500)),
+                ('reason', models.CharField(blank=True, help_text='Why a final day was published again; public.', max_length=500)),
                 ('key', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='snapshots', to='wire.signingkey')),
             ],
             options={

@@ -69,10 +69,10 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name='SearchDocument',
             fields=[
-                ('place', models.BigAutoField(help_text='In the order of time; the greatest is first in a list.', primary_key=True, serialize=False)),
+                ('place', models.BigAutoField(help_text='Place in the order of time; lists show the greatest first.', primary_key=True, serialize=False)),
                 ('story', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='search_document', to='wire.story')),
                 ('tokens', models.TextField(help_text='wire.search.tokens of headline and summary, separated by single spaces.')),
-                ('headline_length', models.PositiveSmallIntegerField(help_text="How many of the tokens are the headline's.")),
+                ('headline_length', models.PositiveSmallIntegerField(help_text='How many of the tokens belong to the headline.')),
                 ('marks', models.TextField(help_text='Its category, topics, publication and tier, and pairs of words, as tokens.')),
             ],
         ),

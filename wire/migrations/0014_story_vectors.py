@@ -15,8 +15,8 @@ class Migration(migrations.Migration):
             name='StoryVector',
             fields=[
                 ('story', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='vector', serialize=False, to='wire.story')),
-                ('model', models.CharField(help_text='What made it; vectors of two models cannot be compared.', max_length=60)),
-                ('vector', models.BinaryField(help_text='Halves (IEEE 754 binary16, little-endian), of length 1 together.')),
+                ('model', models.CharField(help_text='The model that computed it; vectors of two models cannot be compared.', max_length=60)),
+                ('vector', models.BinaryField(help_text='A unit vector of IEEE 754 binary16 numbers, little-endian.')),
             ],
         ),
     ]

@@ -17,7 +17,7 @@ class Migration(migrations.Migration):
                 ('index', models.CharField(max_length=60)),
                 ('token', models.CharField(max_length=100)),
                 ('block', models.PositiveIntegerField()),
-                ('found', models.BinaryField(help_text='A little-endian 32-bit word each: the number in the block above eight bits of weight.')),
+                ('found', models.BinaryField(help_text='One little-endian 32-bit word each: the number in the block, then eight bits of weight.')),
             ],
             options={
                 'constraints': [models.UniqueConstraint(fields=('index', 'token', 'block'), name='postings_once')],

@@ -13,12 +13,12 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name='LogEntry',
             fields=[
-                ('sequence', models.PositiveBigIntegerField(help_text="The snapshot's; the leaf's index is one less.", primary_key=True, serialize=False)),
+                ('sequence', models.PositiveBigIntegerField(help_text="The snapshot's number; the leaf's index is one less.", primary_key=True, serialize=False)),
                 ('stories_root', models.BinaryField(help_text="Root of the Merkle tree over the lines of the day's stories.")),
                 ('leaf', models.BinaryField(help_text='RFC 9162 leaf hash.')),
                 ('root', models.BinaryField(help_text='Root of the tree of this many leaves.')),
-                ('origin', models.CharField(blank=True, help_text="Of the checkpoint: the log's name.", max_length=300)),
-                ('signature', models.BinaryField(help_text='Of the checkpoint: key id and Ed25519 signature of its text.')),
+                ('origin', models.CharField(blank=True, help_text="The log's name in the checkpoint.", max_length=300)),
+                ('signature', models.BinaryField(help_text="The checkpoint's key id and the Ed25519 signature of its text.")),
             ],
         ),
         migrations.CreateModel(
@@ -26,12 +26,12 @@ class Migration(migrations.Migration):
             fields=[
                 ('origin', models.CharField(max_length=300, primary_key=True, serialize=False)),
                 ('url', models.CharField(max_length=500)),
-                ('public_key', models.CharField(help_text="The log's, as first seen; base64.", max_length=64)),
+                ('public_key', models.CharField(help_text="The log's key, as first seen; base64.", max_length=64)),
                 ('size', models.PositiveBigIntegerField()),
                 ('root', models.BinaryField()),
                 ('note', models.TextField(help_text="The checkpoint with this wire's signature under it.")),
                 ('seen_at', models.DateTimeField()),
-                ('fault', models.CharField(blank=True, help_text='What the last look found wrong; the note is the one before.', max_length=500)),
+                ('fault', models.CharField(blank=True, help_text='What the last check found wrong; `note` is then the one before.', max_length=500)),
             ],
             options={
                 'verbose_name_plural': 'witnessed logs',
@@ -48,8 +48,8 @@ class Migration(migrations.Migration):
                 ('number', models.PositiveBigIntegerField(help_text='1, 2, 3 …', primary_key=True, serialize=False)),
                 ('kind', models.CharField(choices=[('story_added', 'Story Added'), ('story_revised', 'Story Revised'), ('story_corrected', 'Story Corrected'), ('story_withdrawn', 'Story Withdrawn'), ('story_moved', 'Story Moved'), ('event_founded', 'Event Founded'), ('event_merged', 'Event Merged'), ('event_split', 'Event Split'), ('roster_replaced', 'Roster Replaced'), ('day_published', 'Day Published')], max_length=16)),
                 ('subject', models.CharField(help_text="A story, an event, a day, or the roster's revision.", max_length=40)),
-                ('revision', models.PositiveIntegerField(help_text="The story's, or the day's.", null=True)),
-                ('other', models.CharField(blank=True, help_text='The event that a story is in, or that an event went into.', max_length=40)),
+                ('revision', models.PositiveIntegerField(help_text='The revision of the story or day.', null=True)),
+                ('other', models.CharField(blank=True, help_text='The event that a story is in, or that an event was merged into.', max_length=40)),
                 ('at', models.DateTimeField()),
             ],
             options={

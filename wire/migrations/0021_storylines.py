@@ -24,7 +24,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='storyvector',
             name='revision',
-            field=models.PositiveIntegerField(default=1, help_text="The story's revision whose texts it was made of."),
+            field=models.PositiveIntegerField(default=1, help_text="The story's revision whose texts it was computed from."),
         ),
         migrations.CreateModel(
             name='StoryPair',

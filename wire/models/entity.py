@@ -28,7 +28,7 @@ class Entity(models.Model):
         PROPOSED = "proposed", "Proposed"
         NEVER = "never", "Never"
 
-    slug = models.SlugField(max_length=60, unique=True, help_text="In its address: /about/…")
+    slug = models.SlugField(max_length=60, unique=True, help_text="Used in its address: /about/…")
     name = models.CharField(max_length=80, help_text="Shown to readers. Stories with this spelling, capitals included, are listed.")
     kind = models.CharField(max_length=7, choices=NameKind.choices)
     spellings = models.TextField(
@@ -52,7 +52,7 @@ class Entity(models.Model):
     )
     state = models.CharField(max_length=8, choices=State.choices, default=State.SHOWN)
     is_shipped = models.BooleanField(
-        default=False, editable=False, help_text="As the wire ships it; a change makes it the editors'."
+        default=False, editable=False, help_text="Whether it is as the wire ships it; an editor's change ends that."
     )
     reason = models.CharField(max_length=200, blank=True, editable=False, help_text="Why it was proposed.")
 

@@ -39,8 +39,8 @@ class LexiconTerm(models.Model):
         max_length=100,
         help_text=(
             "A word or phrase. A word with a capital letter only matches that spelling; word* takes any ending; … stands for up to "
-            "five words, # for one with a digit in it; ^ is where the headline starts or ends; : ? | % $ € £ count as words. Of a "
-            "maker's publication, its name: all its stories have the maker's topic."
+            "five words, # for one with a digit in it; ^ is where the headline starts or ends; : ? | % $ € £ count as words. For "
+            "a maker's publication, give its name: all its stories have the maker's topic."
         ),
     )
     weight = models.FloatField(default=1.0, help_text="Negative weights count against; 0 switches the term off.")

@@ -10,7 +10,7 @@ class Load(models.Model):
 
     name = models.CharField(max_length=500)
     digest = models.CharField(max_length=64, unique=True, help_text="SHA-256 of the input's bytes and of the map.")
-    line = models.PositiveBigIntegerField(default=0, help_text="Lines (or items) dealt with.")
+    line = models.PositiveBigIntegerField(default=0, help_text="Lines (or items) processed.")
     counts = models.JSONField(default=dict, help_text="Outcomes so far, by name.")
 
     class Meta:
@@ -40,10 +40,12 @@ class UsageCount(models.Model):
 class HubState(Leased):
     """The only row: how far the WebSub hub knows the log of changes. `error`: what it said last to what it did not take."""
 
-    url = models.CharField(max_length=500, blank=True, help_text="The hub that was told; another one begins at the end of the log.")
+    url = models.CharField(
+        max_length=500, blank=True, help_text="The hub that was notified; a new one starts at the end of the log."
+    )
     epoch = models.CharField(max_length=16, blank=True, help_text="The log of changes that `number` counts in.")
-    number = models.PositiveBigIntegerField(default=0, help_text="The last change that it was told.")
-    failures = models.PositiveIntegerField(default=0, help_text="Passes without an answer, one after the other.")
+    number = models.PositiveBigIntegerField(default=0, help_text="The last change that the hub was notified of.")
+    failures = models.PositiveIntegerField(default=0, help_text="Passes in a row without an answer.")
     next_try_at = models.DateTimeField(null=True, blank=True)
     error = models.CharField(max_length=500, blank=True)
 

@@ -41,10 +41,10 @@ class SearchDocument(models.Model):
     """A published story as search finds it; a withdrawn one has none. Rows and index lie in the order of lists."""
 
     # Never counted up; but of the fields this kind alone makes SQLite keep the rows themselves in its order.
-    place = models.BigAutoField(primary_key=True, help_text="In the order of time; the greatest is first in a list.")
+    place = models.BigAutoField(primary_key=True, help_text="Place in the order of time; lists show the greatest first.")
     story = models.OneToOneField(Story, on_delete=models.CASCADE, related_name="search_document")
     tokens = models.TextField(help_text="wire.text.tokens of headline and summary, separated by single spaces.")
-    headline_length = models.PositiveSmallIntegerField(help_text="How many of the tokens are the headline's.")
+    headline_length = models.PositiveSmallIntegerField(help_text="How many of the tokens belong to the headline.")
     marks = models.TextField(help_text="Its category, topics, publication and tier, and pairs of words, as tokens.")
 
     def __str__(self) -> str:
@@ -55,7 +55,7 @@ class Postings(models.Model):
     index = models.CharField(max_length=60)
     token = models.CharField(max_length=100)
     block = models.PositiveIntegerField()
-    found = models.BinaryField(help_text="A little-endian 32-bit word each: the number in the block above eight bits of weight.")
+    found = models.BinaryField(help_text="One little-endian 32-bit word each: the number in the block, then eight bits of weight.")
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["index", "token", "block"], name="postings_once")]
@@ -68,9 +68,9 @@ class StoryVector(models.Model):
     """The vector of a story's headline and summary; `wire.search.vectors.fill` makes what is missing."""
 
     story = models.OneToOneField(Story, on_delete=models.CASCADE, primary_key=True, related_name="vector")
-    model = models.CharField(max_length=60, help_text="What made it; vectors of two models cannot be compared.")
-    revision = models.PositiveIntegerField(default=1, help_text="The story's revision whose texts it was made of.")
-    vector = models.BinaryField(help_text="Halves (IEEE 754 binary16, little-endian), of length 1 together.")
+    model = models.CharField(max_length=60, help_text="The model that computed it; vectors of two models cannot be compared.")
+    revision = models.PositiveIntegerField(default=1, help_text="The story's revision whose texts it was computed from.")
+    vector = models.BinaryField(help_text="A unit vector of IEEE 754 binary16 numbers, little-endian.")
 
     def __str__(self) -> str:
         return f"{self.story_id} by {self.model}"

@@ -90,14 +90,14 @@ class Snapshot(models.Model):
     wire_date = models.DateField("day (UTC)")
     revision = models.PositiveIntegerField(help_text="1, 2, 3 … within the wire date.")
     wire_sha256 = models.CharField("SHA-256", max_length=64, unique=True)
-    previous_sha256 = models.CharField("SHA-256 of the one before", max_length=64, null=True)  # noqa: DJ001  null marks the first of the chain
+    previous_sha256 = models.CharField("SHA-256 of the previous snapshot", max_length=64, null=True)  # noqa: DJ001  null marks the first of the chain
     roster_sha256 = models.CharField("SHA-256 of the roster", max_length=64)
     generated_at = models.DateTimeField()
     story_count = models.PositiveIntegerField()
-    packed = models.BinaryField(help_text="zlib of the canonical bytes that wire_sha256 is the hash of.")
+    packed = models.BinaryField(help_text="The canonical bytes whose hash is wire_sha256, compressed with zlib.")
     signature = models.CharField(max_length=128, help_text="Ed25519 over the 64 hex digits of wire_sha256, base64.")
     key = models.ForeignKey(SigningKey, on_delete=models.PROTECT, related_name="snapshots")
-    reason = models.CharField(max_length=500, blank=True, help_text="Why a sealed day was published again; public.")
+    reason = models.CharField(max_length=500, blank=True, help_text="Why a final day was published again; public.")
 
     objects = SnapshotQuerySet.as_manager()
 

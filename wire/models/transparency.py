@@ -15,12 +15,12 @@ class LogEntry(models.Model):
     `signature` may be empty: the log was made again, after a restore, by a wire that no longer has the key.
     """
 
-    sequence = models.PositiveBigIntegerField(primary_key=True, help_text="The snapshot's; the leaf's index is one less.")
+    sequence = models.PositiveBigIntegerField(primary_key=True, help_text="The snapshot's number; the leaf's index is one less.")
     stories_root = models.BinaryField(help_text="Root of the Merkle tree over the lines of the day's stories.")
     leaf = models.BinaryField(help_text="RFC 9162 leaf hash.")
     root = models.BinaryField(help_text="Root of the tree of this many leaves.")
-    origin = models.CharField(max_length=300, blank=True, help_text="Of the checkpoint: the log's name.")
-    signature = models.BinaryField(help_text="Of the checkpoint: key id and Ed25519 signature of its text.")
+    origin = models.CharField(max_length=300, blank=True, help_text="The log's name in the checkpoint.")
+    signature = models.BinaryField(help_text="The checkpoint's key id and the Ed25519 signature of its text.")
 
     def __str__(self) -> str:
         return f"leaf {self.sequence}"
@@ -45,12 +45,14 @@ class Witnessed(Sealed):
 
     origin = models.CharField(max_length=300, primary_key=True)
     url = models.CharField(max_length=500)
-    public_key = models.CharField(max_length=64, help_text="The log's, as first seen; base64.")
+    public_key = models.CharField(max_length=64, help_text="The log's key, as first seen; base64.")
     size = models.PositiveBigIntegerField()
     root = models.BinaryField()
     note = models.TextField(help_text="The checkpoint with this wire's signature under it.")
     seen_at = models.DateTimeField()
-    fault = models.CharField(max_length=500, blank=True, help_text="What the last look found wrong; the note is the one before.")
+    fault = models.CharField(
+        max_length=500, blank=True, help_text="What the last check found wrong; `note` is then the one before."
+    )
 
     objects = SealedQuerySet.as_manager()
 
@@ -69,8 +71,8 @@ class Change(Sealed):
     number = models.PositiveBigIntegerField(primary_key=True, help_text="1, 2, 3 …")
     kind = models.CharField(max_length=16, choices=ChangeKind.choices)
     subject = models.CharField(max_length=40, help_text="A story, an event, a day, or the roster's revision.")
-    revision = models.PositiveIntegerField(null=True, help_text="The story's, or the day's.")
-    other = models.CharField(max_length=40, blank=True, help_text="The event that a story is in, or that an event went into.")
+    revision = models.PositiveIntegerField(null=True, help_text="The revision of the story or day.")
+    other = models.CharField(max_length=40, blank=True, help_text="The event that a story is in, or that an event was merged into.")
     at = models.DateTimeField()
 
     objects = SealedQuerySet.as_manager()

@@ -50,7 +50,7 @@ def _of_process() -> Iterator[str]:
     yield _gauge("wire_kept_bytes", "Bytes that cached answers take.", memory_cache.answers.bytes)
     is_stale = int(memory_cache.answers.is_stale)
     yield _gauge("wire_kept_stale", "Whether cached answers are served although the database cannot be read.", is_stale)
-    yield "# HELP wire_errors_total Answers with a fault of ours, by the surface that gave them.\n# TYPE wire_errors_total counter"
+    yield "# HELP wire_errors_total Answers with a server error, by the surface that gave them.\n# TYPE wire_errors_total counter"
     yield from (f'wire_errors_total{{door="{door}"}} {error_counts.counts[door]}' for door in error_counts.DOORS)
     source = routing.source
     yield _gauge("wire_database_outages", "Times that the database went away.", source.outages, kind="counter")
@@ -58,7 +58,7 @@ def _of_process() -> Iterator[str]:
         yield _gauge("wire_replica_read", "Whether the replica is read.", int(source.alias == routing.REPLICA))
         is_up = int(not routing.explain_outage(queries.wire_version))
         yield _gauge("wire_primary_up", "Whether the primary answers, whatever the replica does.", is_up)
-        yield _gauge("wire_replica_fallbacks", "Times that reads turned to the primary.", source.fallbacks, kind="counter")
+        yield _gauge("wire_replica_fallbacks", "Times that reads switched to the primary.", source.fallbacks, kind="counter")
 
 
 def _of_wire() -> Iterator[str]:
@@ -69,19 +69,19 @@ def _of_wire() -> Iterator[str]:
         pass
     except Error:
         log.exception("The database does not answer.")
-    yield _gauge("wire_database_up", "Whether the database answers; without it what follows is missing.", int(bool(lines)))
+    yield _gauge("wire_database_up", "Whether the database answers; if not, the metrics below are missing.", int(bool(lines)))
     yield from lines
 
 
 def _list_wire_metrics() -> Iterator[str]:
     yield _gauge("wire_version", "Raised by every public change.", queries.wire_version(), kind="counter")
     yield _gauge("wire_pending_stories", "Stories with a change that is not published yet.", Story.objects.pending().count())
-    yield _gauge("wire_vectors_missing", "Live stories that searches and grouping judge by words alone.", count_missing())
+    yield _gauge("wire_vectors_missing", "Live stories without a vector: search and grouping use words alone.", count_missing())
     newest = Snapshot.objects.order_by("-sequence").values_list("sequence", "generated_at").first()
     if newest:
         age = int((timezone.now() - newest[1]).total_seconds())
-        yield _gauge("wire_snapshots", "In the chain.", newest[0], kind="counter")
-        yield _gauge("wire_snapshot_age_seconds", "Since the newest was published.", age)
+        yield _gauge("wire_snapshots", "Snapshots in the chain.", newest[0], kind="counter")
+        yield _gauge("wire_snapshot_age_seconds", "Seconds since the newest snapshot was published.", age)
     feeds = feeds_health().feeds
     states = Counter(map(_state, feeds))
     yield "# HELP wire_feeds The roster's feeds by state.\n# TYPE wire_feeds gauge"

@@ -389,6 +389,6 @@ def test_rest_and_the_site_show_the_best_of_each_event(client: Client, events: d
     refused(client.get("/api/search.json", asked | {"group": "day"}), 422, "invalid_argument")
     page = client.get("/search", {"query": "t"}).content.decode()
     assert f"{grouped['total']} events" in page
-    assert f'more stories found on <a href="/event/{grouped["stories"][0]["event_id"]}">' in page
+    assert f'more matching stories on <a href="/event/{grouped["stories"][0]["event_id"]}">' in page
     assert "/search?query=t&amp;group=none" in page
     assert f"{whole['total']} stories" in client.get("/search", {"query": "t", "group": "none"}).content.decode()

@@ -121,7 +121,7 @@ def test_lists_page_by_cursor(client: Client) -> None:
 def test_a_search_page_finds_suggests_and_refuses(client: Client) -> None:
     text = page(client, "/search?query=lantern").text
     assert "1 event" in text
-    assert "1 more story found on the event" in text
+    assert "1 more matching story on the event" in text
     assert "2 stories" in page(client, "/search?query=lantern&group=none").text
     assert "1 story" in page(client, "/search?query=lantern&source=Reuters&group=none").text
     found = page(client, "/search?query=lanturn")

@@ -97,9 +97,9 @@ class PublisherForm(base.FreshForm[Publisher]):
         if not currency:
             self.add_error("currency", "Choose the currency of the price.")
         if not pay_to:
-            self.add_error("pay_to", "Name the account that is paid.")
+            self.add_error("pay_to", "Name the account to which readers pay.")
         elif currency in CURRENCIES and not ACCOUNT.fullmatch(pay_to):
-            self.add_error("pay_to", "An account there is 0x and 40 digits or letters from a to f.")
+            self.add_error("pay_to", "Write the account as 0x and 40 digits or letters from a to f.")
         if not {"price", "currency", "pay_to"} & self.errors.keys():
             try:
                 data["price"] = build_price(amount, pay_to, self._terms[currency])

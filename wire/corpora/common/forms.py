@@ -50,7 +50,7 @@ class RecordsField(forms.CharField):
                 self._read(records[-1], name, text, number)
         found = [record for record in records if record]
         if self.is_one and len(found) > 1:
-            raise forms.ValidationError("There is only one of these: leave out the empty line.")
+            raise forms.ValidationError("This field takes one record only: remove the empty line.")
         return (found[0] if found else None) if self.is_one else found or None
 
     def has_changed(self, initial: Any, data: Any) -> bool:

@@ -38,8 +38,8 @@ class RetractForm(base.ModelForm[Claim]):
         fields = ("withdrawn_reason", "superseded_by")
         field_classes = {"withdrawn_reason": base.ReasonField}
         help_texts = {
-            "withdrawn_reason": "A sentence withdraws the fact-check, and readers see it. Empty it to restore the fact-check.",
-            "superseded_by": "Or the id of the fact-check that replaces it.",
+            "withdrawn_reason": "A sentence here withdraws the fact-check; readers see it. Clear it to restore the fact-check.",
+            "superseded_by": "The id of the fact-check that replaces this one, if any.",
         }
 
     def clean_superseded_by(self) -> str:
@@ -126,13 +126,13 @@ class UploadForm(base.Form):
         choices=[("", "as stated, else detected"), *((code, code) for code in CODES)],
         required=False,
         widget=UnfoldAdminSelectWidget,
-        help_text="For claims that name none.",
+        help_text="For claims that state no language.",
     )
 
     def clean_file(self) -> Any:
         file = self.cleaned_data["file"]  # only its name says which form it has
         if not str(file.name).lower().removesuffix(".gz").endswith(file_formats.SUFFIXES):
-            raise forms.ValidationError(f"A name that ends in {', '.join(file_formats.SUFFIXES)} says what the file is.")
+            raise forms.ValidationError(f"The file's name must end in {', '.join(file_formats.SUFFIXES)}.")
         return file
 
 

@@ -195,7 +195,7 @@ class CorpusForm(FreshForm[Corpus]):
             if field is not None and name not in _NEEDED and (as_usual := _read_path(usual, path)):
                 shown = field.prepare_value(as_usual) if isinstance(field, RecordsField) else as_usual
                 text = "; ".join(shown) if isinstance(shown, list) else str(shown).replace("\n", "; ")
-                field.help_text = f"Empty: {text[:400]}"
+                field.help_text = f"If empty: {text[:400]}"
         if self.instance.pk and "slug" in self.fields:
             self.fields["slug"].disabled = True
 

@@ -157,7 +157,7 @@ def test_a_corpus_is_a_form_whose_empty_parts_are_as_usual(desk: Client, corpus:
     assert desk.post(page, form(desk, page)).status_code == 302
     corpus.refresh_from_db()
     assert orjson.loads(corpus.written) == orjson.loads(before), "saved unchanged it stays the same"
-    assert "Empty: " in words(desk.get(page))
+    assert "If empty: " in words(desk.get(page))
     changes = {"name": "Another name", "slug": "other", "vocabularies__families": "tide\nlamp", "lanes__official": "Harbour office"}
     assert desk.post(page, form(desk, page, **changes)).status_code == 302
     corpus.refresh_from_db()
