@@ -175,7 +175,7 @@ async def _announce_to_hub() -> None:
             try:
                 pause = await in_thread(announce, goes_outside=True)
             except Exception as error:
-                logger.warning("The WebSub hub was not told of changes: %s. Trying again in %.0f s.", error, pause)
+                logger.warning("The WebSub hub was not notified of changes: %s. Trying again in %.0f s.", error, pause)
             await watch.wait(pause)
 
 

@@ -188,7 +188,7 @@ def _find(said: str, index: _Index) -> Reading:
         spaces = "".join(char for char in said if unicodedata.category(char)[0] == "Z")
         address = ADDRESS.fullmatch(said.strip(QUOTES + spaces))  # as typed: a look-alike of "/" or "." leads elsewhere
         owner = _find_owner(address, index) if address else None
-        return owner or (None, oddities(said) or "An address of no publication in the roster.", 0.0)
+        return owner or (None, oddities(said) or "The address belongs to no publication in the roster.", 0.0)
     words = _words(said)
     if not words:
         return None, "No publication name was given.", 0.0

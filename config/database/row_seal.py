@@ -151,7 +151,7 @@ def list_faults(model: type[models.Model]) -> Iterator[str]:
             rows = [row for key in some for row in _read_row(model, key)]
         for key, kept, digest in rows:
             if digest is None:
-                yield f"{table} {key}: a column holds what cannot be read."
+                yield f"{table} {key}: a column cannot be read."
             elif kept is None:
                 yield f"{table} {key}: it has no seal, so this program did not store it."
             elif not _fits(kept, digest):

@@ -58,7 +58,7 @@ def _find_fault(agent_id: str, beat: Mapping[str, Any], public_key: str) -> str:
         signature = base64.b64decode(beat["signature"], validate=True)
         Ed25519PublicKey.from_public_bytes(bytes.fromhex(public_key)).verify(signature, signed_bytes(agent_id, beat))
     except (InvalidSignature, ValueError):
-        return "its signature is not of the pinned key for this agent, time, status and instructions"
+        return "the pinned key did not sign this agent, time, status and instructions"
     return ""
 
 
@@ -88,9 +88,9 @@ def record(
             return answer, ""
         reason = "it was received before"
     elif not reason and last is not None and moment <= last.timestamp:
-        reason = f"it is of {beat['timestamp']}, not newer than the last one"
+        reason = f"it is dated {beat['timestamp']}, not newer than the last one"
     elif not reason and moment > now + SKEW:
-        reason = f"it is of {beat['timestamp']}, which is in the future"
+        reason = f"it is dated {beat['timestamp']}, which is in the future"
     if reason:
         verdict, answer["verified"] = Verdict.REJECTED, None
     Heartbeat.objects.create(

@@ -24,7 +24,7 @@ REFUSALS: Final = {
     403: "`forbidden`: the key was not granted this resource.",
     404: "`not_found`: there is no such resource, or no such request of this caller's.",
     422: "`invalid_argument`: a parameter of the resource is missing or out of its bounds; the message names it.",
-    502: "The resource must not be answered with nothing, and no upstream answered: the body has `provenance`.",
+    502: "The resource never gives an empty answer, and no upstream answered: the body has `provenance`.",
     503: "With `strict=true`: nobody answered and nothing is stored; the body has `provenance`.",
 }
 
@@ -43,7 +43,7 @@ async def read(
     request: HttpRequest,
     uri: Annotated[str, Query(min_length=1, max_length=MAX_URI, description="Its address, such as news://global/trends?limit=5.")],
     wait: Annotated[float, Query(ge=0, le=LONGEST_WAIT, description="Seconds to wait for upstreams, at most.")] = WAIT,
-    strict: Annotated[bool, Query(description="503 instead of an empty answer when nobody answered.")] = False,
+    strict: Annotated[bool, Query(description="503 instead of an empty answer when no upstream answered.")] = False,
 ) -> HttpResponse:
     response = await queries.read(uri, await _find_caller(request), wait)
     status = 502 if response.is_error else 503 if strict and response.outcome == EXHAUSTED else 200

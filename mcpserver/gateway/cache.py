@@ -153,4 +153,4 @@ def list_faults() -> Iterator[str]:
     """Yield a sentence for each entry whose body does not have its hash."""
     for entry in Entry.objects.only("key", "body", "sha256").iterator():
         if digest(entry.data) != entry.sha256:
-            yield f"gateway_entry {entry.key}: its body does not have its hash; manage.py gateway forget deletes it."
+            yield f"gateway_entry {entry.key}: its body does not match its hash; manage.py gateway forget deletes it."

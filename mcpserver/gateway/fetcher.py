@@ -97,7 +97,7 @@ class Fetcher:
                 await asyncio.wait_for(fetch.changed.wait(), left)
         attempts += fetch.attempts
         if fetch.entry is None and not fetch.is_over and fetch.next_at is None:
-            detail = "No answer within the time of this question; fetching continues in the background."
+            detail = "No answer within this request's time; fetching continues in the background."
             attempts.append(self.skip(request.uri, resource.upstream, client_interface.TIMEOUT, detail))
         return fetch
 

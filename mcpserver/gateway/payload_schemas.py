@@ -56,7 +56,7 @@ class Growing(BaseModel):
     kind: Annotated[str, Field(description="topic, name or storyline.", max_length=20)]
     name: Id
     stories: Count
-    expected: Annotated[float, Field(ge=0, description="Stories at the share of the weeks before.")]
+    expected: Annotated[float, Field(ge=0, description="Stories expected at the earlier share.")]
     score: Annotated[float, Field(ge=0, le=1)]
 
 
@@ -143,7 +143,7 @@ class Instruction(BaseModel):
 
 
 class HeartbeatData(BaseModel):
-    agent_id: Annotated[Id | None, Field(description="The agent that it is for, as it was asked for.")] = None
+    agent_id: Annotated[Id | None, Field(description="The agent it is for, as in the request.")] = None
     heartbeat_id: Annotated[str, Field(pattern=r"^[0-9a-fA-F-]{32,36}$")]
     timestamp: Moment
     agent_status_required: Literal["online", "maintenance", "update_required"]

@@ -139,7 +139,7 @@ class RequestLogger:
             try:
                 await self._context.write(partial(self._tidy, touched))
             except Exception:
-                log.exception("Nobody could look for entries and lines of the log that are too old; it is done later.")
+                log.exception("Expired entries and log lines could not be deleted; the next sweep tries again.")
 
     def _is_sweep_due(self) -> bool:
         return abs(self._context.steady() - self._swept_at) > 600.0  # seconds between two sweeps

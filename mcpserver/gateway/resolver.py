@@ -97,7 +97,7 @@ class Resolver:
         except PolicyError as error:
             log.error("The desk's numbers are left as they were: %s", error)
         except Exception:
-            log.exception("Nobody can tell what the desk and other processes did.")
+            log.exception("Changes by the desk and other processes cannot be read.")
         else:
             before, self._resets = self._resets, resets
             for name, breaker in self.breakers.items():

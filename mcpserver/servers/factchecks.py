@@ -53,7 +53,7 @@ class SearchFactchecks(Arguments):
     rating_label: Annotated[Label | None, Field(description=RATING)] = None
     language: Annotated[
         Code | None,
-        Field(description="The query's language, for its word forms; detected if left out. It filters nothing."),
+        Field(description="The query's language, for stemming; detected if left out. It filters nothing."),
         BeforeValidator(lambda value: None if value == "auto" else value),
     ] = None
     cursor: Annotated[str | None, Field(max_length=500, description="The previous next_cursor.")] = None

@@ -227,7 +227,7 @@ def build() -> Server[Any]:
         call_tool,
         HOUR_MS,
         title=TITLE,
-        description="Resources of upstream servers, each with limit, cache, fallback and an account of where the answer came from.",
+        description="Resources of upstream servers, each with rate limit, cache, fallback and the provenance of each answer.",
         instructions=INSTRUCTIONS,
         website_url=settings.WIRE_SITE_URL,
         on_list_resources=list_resources,

@@ -34,7 +34,7 @@ Words = Annotated[
     str | None, Field(max_length=MAX_QUERY, description='Words in any form, names, a "phrase", a period such as after 2012.')
 ]
 Ids = Annotated[list[Annotated[str, Field(max_length=120)]] | None, Field(max_length=20), LIST]
-Motifs = Annotated[Ids, Field(description="Motif ids; all of them must be there. timeline_motif_map lists them.")]
+Motifs = Annotated[Ids, Field(description="Motif ids; a report must have all. timeline_motif_map lists them.")]
 Id = Annotated[str, Field(min_length=1, max_length=120)]
 Date = Annotated[str | None, Field(max_length=40)]
 Cursor = Annotated[str | None, Field(max_length=300, description="The previous next_cursor, with the same filters.")]
@@ -161,7 +161,7 @@ def list_lanes() -> dict[str, Any]:
 
 CARDS: Final = {
     "timeline_events": Card(
-        "timeline", "Timeline", "Dated events in two lanes: what is on record, and what is told of it.", list_lanes
+        "timeline", "Timeline", "Dated events in two lanes: what is on record, and what is said of it.", list_lanes
     )
 }
 

@@ -107,7 +107,7 @@ class Connection:
             if is_last or not is_stale:
                 raise fault from error
         except ValueError as error:
-            raise UpstreamError(INVALID, f"{name} sends an answer that MCP does not have.") from error
+            raise UpstreamError(INVALID, f"{name} sends an answer that is not valid MCP.") from error
         except RuntimeError as error:  # such as a tool whose structured content contradicts its own schema
             raise UpstreamError(INVALID, f"{name} sends an answer that breaks its own schema.") from error
         return await self._run(work, is_last=True)

@@ -83,7 +83,7 @@ class Client:
         except NotFetched as end:
             return end.failed
         except Exception:
-            logger.exception("Fetching %s failed by a fault of ours.", mask_address(ask.url))
+            logger.exception("Fetching %s failed on our side.", mask_address(ask.url))
             return Failed("internal_error", "Something failed on our side; it was logged.")
 
     async def get_body(self, url: WebAddress) -> bytes:

@@ -148,9 +148,9 @@ def _describe_fault(snapshot: Snapshot, before: Snapshot | None) -> str:
     try:
         canonical = snapshot.canonical
     except Damaged as error:
-        return f"its bytes do not have its hash, for they cannot be read ({error.__cause__})"
+        return f"its bytes do not match its hash, for they cannot be read ({error.__cause__})"
     if provenance.sha256(canonical) != snapshot.wire_sha256:
-        return "its bytes do not have its hash"
+        return "its bytes do not match its hash"
     if not is_valid(snapshot.signature, snapshot.wire_sha256, snapshot.key.public_key):
         return f"its signature does not match key {snapshot.key_id}"
     if snapshot.key.retired_at and snapshot.generated_at > snapshot.key.retired_at:

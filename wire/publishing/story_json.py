@@ -90,7 +90,7 @@ def unpack(stored: StoredStory) -> bytes | None:
     try:
         return _unpack(f"{stored.revision} {stored.made_of}\n", stored.packed)
     except (TypeError, ValueError) as error:
-        log.error("The JSON kept of %s is damaged (%s); it is made anew. Run manage.py verifywire.", stored.chatbotnews_id, error)
+        log.error("Stored JSON of %s is damaged (%s); rendered again. Run manage.py verifywire.", stored.chatbotnews_id, error)
         return None
 
 

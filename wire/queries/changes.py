@@ -19,7 +19,7 @@ from wire.text.vocabulary import ChangeKind
 
 LIMIT: Final = 30  # about 2,200 tokens
 MOST: Final = 500
-SINCE: Final = "Changes from this moment on; default: from today, 00:00 UTC. A copy of everything begins with 1970-01-01."
+SINCE: Final = "Changes from this moment on; default: from today, 00:00 UTC. For a copy of everything, give 1970-01-01."
 _EPOCH: Final = dt.datetime.fromtimestamp(0, dt.UTC)
 _LONGEST_RUN: Final = dt.timedelta(days=1)
 

@@ -127,11 +127,11 @@ def _describe_siblings(story: Story, own: consensus.Report, found: consensus.Con
     others = sum(not sibling.report.is_news for sibling in found.siblings)
     second = sum(not sibling.independent and not sibling.is_copy for sibling in found.siblings) - others
     late = found.count - story.cross_source_count
-    gone = "withdrawn, moved or known as a copy or as no news report since"
+    gone = "since withdrawn, moved, or found to be a copy or not a news report"
     sentences = (
         (copies, f" Copies of a text already counted: {copies}."),
         (second, f" Second stories of a publication already counted: {second}."),
-        (others, f" Not counted, since they are no news reports: {others}."),
+        (others, f" Not counted, since they are not news reports: {others}."),
         (found.has_maker, " The maker's own blog is among them; it announces rather than reports."),
         (late > 0, f" Independent, but later than the day's last snapshot and not counted: {late}."),
         (late < 0, f" Counted in the day's last snapshot, but {gone}: {-late}."),
@@ -171,7 +171,7 @@ def compare_coverage(event_id: str) -> ComparisonOut:
         in_all=[word for stem, word in stems[0].items() if stem in shared][:MOST_WORDS],
         reports=compared,
         differing_figures=_list_differing(reports),
-        notes="Words and figures of headlines and summaries, not of whole articles; what one leaves out it may have further down.",
+        notes="Compares headlines and summaries, not whole articles: a word or figure missing here may be in the article.",
     )
 
 

@@ -143,8 +143,8 @@ def _to_correction(row: StoryRevision, texts: Mapping[tuple[int, int], list[Any]
 LOOKED_AT: Final = 200  # newest stories of which it is counted how many others report, too
 A_DAY: Final = dt.timedelta(days=1)
 ASKS_NONE: Final = (
-    "The sample wire fetches no feeds. `manage.py doctor`, on the machine that serves this, reports on the real wire's; "
-    "the real wire is served here as soon as its first day is published."
+    "The sample wire fetches no feeds. `manage.py doctor`, run on this server, reports on the real wire's feeds. "
+    "The real wire is served here as soon as its first day is published."
 )
 
 

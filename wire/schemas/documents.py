@@ -9,7 +9,7 @@ class DocumentHit(Schema):
     """A story, an event, a fact-check or whatever else a search over all systems finds."""
 
     kind: str = Field(description="`story`, `event`, `storyline`, or a corpus's own: `factcheck`, `article`, `timeline`.")
-    id: str = Field(description="MCP's `fetch` takes it. Behind `{kind}:` stands the id that the kind's own addresses take.")
+    id: str = Field(description="MCP's `fetch` takes it. After `{kind}:` comes the id used in the kind's own addresses.")
     title: str
     url: str
     source: str | None = Field(description="Publication, fact-checker, publisher or corpus; null where a fact-check names none.")
@@ -30,7 +30,7 @@ class DocumentsOut(Schema):
 
     results: list[DocumentHit]
     refused: list[RefusedKind] = Field(default=[], description="Kinds that refused the query; the others answered.")
-    degraded: list[str] = Field(default=[], description="Kinds of which a part of the search failed: ask again later.")
+    degraded: list[str] = Field(default=[], description="Kinds whose search failed in part: ask again later.")
 
 
 class DocumentOut(Schema):

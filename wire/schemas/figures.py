@@ -55,7 +55,7 @@ class ActivityOut(Schema):
     days: list[DayCount] = Field(description="Oldest first.")
     total: int
     mean: float = Field(description="Stories a day, one decimal.")
-    peak: DayCount | None = Field(description="The day with most stories, the newest of several; null where there is none.")
+    peak: DayCount | None = Field(description="The day with most stories, the newest if tied; null if there is none.")
     first_reports: FirstReports | None = Field(None, description="Of a source.")
 
 
@@ -67,11 +67,11 @@ class TierCoverage(Schema):
     reported: list[str] = Field(description="Counted as independent sources.")
     not_counted: list[str] = Field(description="Reported it only as a copy, or not as news.")
     silent: list[str] = Field(description="Delivered stories in those days, none about it.")
-    not_received: list[str] = Field(description="No story of those days came, on anything.")
+    not_received: list[str] = Field(description="Sent no story at all on those days.")
 
 
 class CoverageOut(Schema):
-    """Who of the roster reported an event, by tier."""
+    """Which sources reported an event, by tier."""
 
     event_id: StoryId
     permalink: str
@@ -86,7 +86,7 @@ class WeekDay(Schema):
 
 
 class WeekStoryline(Schema):
-    """A storyline that went on in a week."""
+    """A storyline with events in a week."""
 
     storyline_id: StoryId
     permalink: str
@@ -105,6 +105,6 @@ class WeekOut(Schema):
     total: int = Field(description="All events of the week.")
     days: list[WeekDay]
     storylines: list[WeekStoryline] = Field(description="The most widely reported first.")
-    events: list[EventBrief] = Field(description="Those of most newsrooms first, then by the place each has on its best day.")
+    events: list[EventBrief] = Field(description="Ranked by number of newsrooms, then by place on their best day.")
     earlier: str | None = Field(description="The published week before.")
     later: str | None

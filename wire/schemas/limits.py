@@ -12,7 +12,7 @@ class RequestLimitOut(Schema):
     period_seconds: int
     remaining: int
     wait_seconds: int = Field(description="Until the next request may pass; 0: now.")
-    resets_at: Moment = Field(description="When all may be used again, if none is sent until then.")
+    resets_at: Moment = Field(description="When all are available again, if none is sent.")
 
 
 class StreamLimitOut(Schema):

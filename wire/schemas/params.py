@@ -104,10 +104,10 @@ LIST_LIMIT = 20
 MAX_QUERY = 300
 MOST_BUDGET = 1_000_000  # tokens
 MAX_HEADLINE_QUERY = 1000
-SINCE = "Only stories published at or after this moment; a date is its 00:00 UTC."
+SINCE = "Only stories published at or after this moment; a date means 00:00 UTC."
 UNTIL = "Only stories published before this moment (not included): `since=2026-01-14&until=2026-01-15` is one day."
 
-SORT = "`relevance`: best first. `newest`: newest first, all that match in order of time."
+SORT = "`relevance`: best first. `newest`: all matches, newest first."
 
 
 class Sort(StrEnum):
@@ -142,7 +142,7 @@ class SearchQuery(Schema):
     category: AnyCategory | None = None
     topic: AnyTopic | None = None
     source: str | None = Field(None, max_length=200, description="A publication of the roster, by any of its names.")
-    sources: Sources = Field(None, description="Several of them: stories of any.")
+    sources: Sources = Field(None, description="Stories from any of these.")
     tier: int | None = Field(None, ge=1, le=4)
     since: IsoMoment | None = Field(None, description=SINCE)
     until: IsoEnd | None = Field(None, description=UNTIL)

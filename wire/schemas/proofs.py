@@ -30,14 +30,14 @@ class VerifiedCitation(Schema):
     """One citation that was found in the text."""
 
     text: str = Field(description="As found, on one line.")
-    format: str = Field(description="layered, inline, reference, …; `mention` for an id or permalink in other words.")
+    format: str = Field(description="layered, inline, reference, …; `mention`: an id or permalink in free text.")
     verdict: Verdict = Field(
-        description="verified: all that it says is the record's. outdated: it was, in an earlier revision, or the story was "
-        "withdrawn. reworded: nothing is wrong, but words are not the record's. wrong: see problems. unknown: no such story."
+        description="verified: everything matches the record. outdated: it matches an earlier revision, or the story was "
+        "withdrawn. reworded: nothing is wrong, but the wording differs. wrong: see problems. unknown: no such story."
     )
     support: Literal["supported", "unsupported"] | None = Field(
         default=None,
-        description="Of what is reworded: do names, numbers, months, directions and causes agree? unsupported: see problems.",
+        description="For reworded: do names, numbers, months, directions and causes agree? unsupported: see problems.",
     )
     problems: list[str] = Field(description="What is wrong, in words; empty when nothing is.")
     checks: list[CheckOut]
@@ -46,13 +46,13 @@ class VerifiedCitation(Schema):
     permalink: str | None
     status: str | None = Field(description="Of the story now: live, corrected, withdrawn.")
     revision: int | None = Field(description="The story's current one.")
-    cited_revision: int | None = Field(description="The one that the citation is of, if it can be told.")
+    cited_revision: int | None = Field(description="The revision cited, if known.")
     story_sha256: Sha256 | None = Field(description="Of the current revision.")
     correct: str | None = Field(description="The right citation, in the same format; null for one that must not be cited.")
 
 
 class VerifiedOut(Schema):
-    """What a text cites of the wire, and whether it is true."""
+    """A text's citations of the wire, and if they are right."""
 
     citations: list[VerifiedCitation]
     found: int
@@ -72,7 +72,7 @@ class LeafOut(Schema):
 
 
 class InclusionOut(Schema):
-    """That a story is in its day's snapshot, and that snapshot in the log. Hashes are base64; trees as in RFC 9162."""
+    """Proof that a story is in its day's snapshot, and it in the log. Hashes are base64; trees as in RFC 9162."""
 
     story: dict[str, object] = Field(description="The story's line in the day's manifest: the first leaf, as RFC 8785 bytes.")
     story_index: int
@@ -85,7 +85,7 @@ class InclusionOut(Schema):
 
 
 class ConsistencyOut(Schema):
-    """That the log of `second` leaves begins with that of `first` (RFC 9162, 2.1.4)."""
+    """Proof: the log of `second` leaves extends that of `first` (RFC 9162, 2.1.4)."""
 
     first: int
     second: int
@@ -110,7 +110,7 @@ class WitnessedLogOut(Schema):
     size: int
     note: str = Field(description="Its checkpoint, with this wire's cosignature (C2SP tlog-cosignature) under it.")
     seen_at: Moment
-    fault: str | None = Field(description="What was wrong at the last look; the note is of the one before.")
+    fault: str | None = Field(description="What the last check found wrong; `note` is from before it.")
 
 
 class WitnessedOut(Schema):
@@ -124,7 +124,7 @@ class ProvedOut(Schema):
 
     day: ProvedDay
     checkpoint: str = Field(description="The newest signed note of the log (C2SP tlog-checkpoint).")
-    proof: InclusionOut | None = Field(description="If a story was asked about.")
+    proof: InclusionOut | None = Field(description="null without a `story_id`.")
 
 
 class LateStory(Schema):
@@ -153,7 +153,7 @@ class ChangedField(Schema):
 
 
 class RevisedStory(Schema):
-    """A revision of a story that was public already, by an editor of this wire or by its publisher."""
+    """A revision of an already public story, by an editor of this wire or by its publisher."""
 
     chatbotnews_id: StoryId
     revision: int
@@ -161,7 +161,7 @@ class RevisedStory(Schema):
     original_publisher: str
     untrusted_instructions: bool
     by: Literal["editor", "publisher"]
-    reason: str = Field(description="An editor's, public; empty otherwise.")
+    reason: str = Field(description="The editor's, public; or empty.")
     recorded_at: Moment
     permalink: str = Field(description="Leads to this revision.")
     changed: list[ChangedField]
@@ -210,12 +210,12 @@ class ChangesOut(Schema):
     counts: dict[ChangeKind, int] | None = Field(
         None,
         exclude_if=lambda counts: counts is None,
-        description="Of an answer without `cursor`: all changes since then by kind, those that are not listed here included.",
+        description="Without `cursor`: the number of all changes since then by kind, listed here or not.",
     )
 
 
 class VoiceOut(Schema):
-    """One report that bears a claim out."""
+    """One report that supports a claim."""
 
     chatbotnews_id: StoryId
     publisher: str
@@ -234,10 +234,10 @@ class EventCorroboration(Schema):
     headline: str
     coverage: float = Field(description="How much of the claim its best report says, 0-1; 0 where numbers or names differ.")
     voices: list[VoiceOut] = Field(description="Newsrooms that report it independently, oldest first.")
-    makers: list[VoiceOut] = Field(description="Makers' own statements, which are no independent voices.")
+    makers: list[VoiceOut] = Field(description="Makers' own statements, which are not independent.")
     first_reported: VoiceOut | None
     similar: list[VoiceOut] = Field(
-        default=[], description="Reports that may say it in other words. They count for nothing: compare them yourself."
+        default=[], description="Reports that may say it in other words. They are not counted: compare them yourself."
     )
     words_not_reported: list[str] = Field(description="Words of the claim, stemmed, that no report of the event has.")
 
@@ -248,14 +248,14 @@ class CorroborationOut(Schema):
     claim: str
     verdict: Literal["confirmed", "single_source", "not_found"]
     independent_sources: int = Field(description="Newsrooms of all its events, each once.")
-    events: list[EventCorroboration] = Field(description="That bear it out; for not_found the nearest ones.")
+    events: list[EventCorroboration] = Field(description="Those that support it; for not_found the nearest.")
     silent_sources: list[str] = Field(description="Feeds are silent or were never fetched: reports may be missing.")
     degraded: list[Literal["vectors"]] = Field(default=[], description="`vectors`: meaning could not be compared.")
     notes: str
 
 
 class MementoOut(Schema):
-    """One revision of a day, and from when on it was public."""
+    """One revision of a day, and when it became public."""
 
     url: str
     at: Moment
@@ -270,7 +270,7 @@ class ComparedReport(Schema):
     headline: str
     published_at: Moment
     first_seen_at: Moment = Field(description="When the wire saw it first.")
-    independent: bool = Field(description="A newsroom counted once; a copy, a second story and the maker's own post are not.")
+    independent: bool = Field(description="false: a copy, a second story or the maker's own post.")
     is_copy: bool
     only_here: list[str] = Field(description="Words of headline and summary that no other report has.")
     figures: list[str] = Field(description="Amounts, shares and counts, as written.")
@@ -278,7 +278,7 @@ class ComparedReport(Schema):
 
 
 class DifferingFigure(Schema):
-    """Figures of one unit that are not the same everywhere."""
+    """Figures in one unit that differ between reports."""
 
     unit: str
     said: dict[str, list[str]] = Field(description="Each figure, and which publications have it.")

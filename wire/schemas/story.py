@@ -57,7 +57,7 @@ class StoryOut(Schema):
     original_publisher_tier: int = Field(ge=min(Tier), le=max(Tier))
     original_publisher_tier_label: str
     original_url: str
-    via: str | None = Field(description="The category wire it came through, if not directly.")
+    via: str | None = Field(description="The category wire it came through, if any.")
     credited_source: str | None = Field(description="The outlet outside the roster that the category wire names.")
     published_at: Moment
     published_at_estimated: bool = Field(description="The publisher gave no usable date; this is when it was first seen.")
@@ -77,12 +77,12 @@ class StoryOut(Schema):
     # The story to cite in place of a merged one; no description, as clients read the tools with every question.
     merged_into: str = Field(default="", exclude_if=lambda story_id: not story_id)
     more_of_event: int | None = Field(
-        default=None, exclude_if=lambda more: more is None, description="In a search by event: its other stories that match."
+        default=None, exclude_if=lambda more: more is None, description="In a search by event: the event's other matches."
     )
 
 
 class StoryRef(Schema):
-    """That a story exists, and its headline, if that does not address the model that reads it."""
+    """A story in short; headline is null if it addresses the model that reads it."""
 
     chatbotnews_id: StoryId
     headline: str | None
@@ -113,7 +113,7 @@ class PeriodOut(Schema):
     said: str = Field(description="As the query has it.")
     since: dt.date | None
     until: dt.date | None = Field(description="The day after the last.")
-    applied: bool = Field(description="false: no story of it matched, or since or until were given.")
+    applied: bool = Field(description="false: no story in it matched, or since or until was given.")
     newest_day: dt.date | None = None
     note: str | None = Field(default=None, description="The same in words; say it first.")
 
@@ -122,8 +122,8 @@ class SearchOut(StoriesOut):
     """One page of a search, best or newest first."""
 
     ranking: Literal["relevance", "newest"] = Field(
-        description="`relevance`: all matches are ranked. `newest`: newest first, as asked for with `sort`; without it, so many "
-        "match that each page ranks among the newest first."
+        description="`relevance`: all matches are ranked. `newest`: newest first, as `sort` asked; without `sort`, too many "
+        "match, so each page ranks only the next newest."
     )
     matched: Literal["all words", "most words", "some words", "by meaning", "weak"] | None = Field(
         default=None,
@@ -145,7 +145,7 @@ class SourcePageOut(PublicationOut):
 
     newest: int = Field(description="How many of its newest stories were looked at for `shared`.")
     shared: int = Field(description="How many of these another independent source reports, too.")
-    note: str | None = Field(description="What the feeds alone do not tell: that the sample wire asks none. Null otherwise.")
+    note: str | None = Field(description="Says that the sample wire fetches no feeds; otherwise null.")
 
 
 class TopicOut(StoriesOut):
@@ -202,7 +202,7 @@ class EntityOut(StoriesOut, EntityLink):
     """One page of the stories that name a company, person or product, and these in a sentence."""
 
     summary: str
-    publication: str | None = Field(description="Its own publication on the roster; `official_posts` are that one's.")
+    publication: str | None = Field(description="Its own publication on the roster; `official_posts` are its own.")
     official_posts: list[OfficialPost] = Field(description="The newest five. On the first page only, like `storylines`.")
     storylines: list[EntityStoryline]
 
@@ -341,7 +341,7 @@ class SiblingOut(Schema):
 
 
 class MatchOut(Schema):
-    """The story that a headline was matched to, by likeness of words: whether it says the same is for the reader to check."""
+    """The story that a headline was matched to, by similar words: check yourself whether it says the same."""
 
     chatbotnews_id: StoryId
     headline: str
@@ -373,7 +373,7 @@ class ConsensusOut(Schema):
     event_id: StoryId | None
     matched: MatchOut | None = Field(description="For a headline: the story these figures belong to.")
     notes: str
-    not_received: list[str] = Field(description="Publications of which no story of those days came.")
+    not_received: list[str] = Field(description="Publications that sent no story on those days.")
 
 
 class ReportOut(Schema):
@@ -405,7 +405,7 @@ class EventLink(Schema):
 
 
 class EventOut(Schema):
-    """One happening, with every report of it. Score and count are those of its lead report."""
+    """One event, with every report of it. Score and count are those of its lead report."""
 
     event_id: StoryId
     permalink: str
@@ -420,8 +420,8 @@ class EventOut(Schema):
     storyline_id: StoryId | None = Field(description="For get_storyline.")
     earlier: EventLink | None
     later: EventLink | None
-    possibly_same: list[EventLink] = Field(description="Perhaps the same happening; counted nowhere.")
-    not_received: list[str] = Field(description="Publications of which no story of those days came.")
+    possibly_same: list[EventLink] = Field(description="Perhaps the same event; not counted.")
+    not_received: list[str] = Field(description="Publications that sent no story on those days.")
 
 
 class StorylineEvent(Schema):
@@ -430,7 +430,7 @@ class StorylineEvent(Schema):
 
 
 class StorylineOut(Schema):
-    """What goes on over several events, oldest first, some fifty tokens each."""
+    """A storyline's events, oldest first, some fifty tokens each."""
 
     storyline_id: StoryId
     permalink: str
@@ -456,15 +456,15 @@ class EventBrief(Schema):
     publisher: str
     tier: int
     published_at: Moment
-    agreement: str = Field(description="How widely it is reported in all, in words; get_event names who.")
+    agreement: str = Field(description="How widely it is reported overall; get_event names by whom.")
 
 
 class EventsOut(Schema):
-    """One page of a day's events, most widely reported on that day first, then newest; of a period each by its best day."""
+    """A day's events, most widely reported on that day first, then newest; in a period, each is ranked by its best day."""
 
     wire_date: dt.date
     is_stale: bool = Field(description="true: no date was given, and the latest published day is not today (UTC).")
-    story_url: str = Field(description="Permalink of an event's lead story: put in its `lead`, or its `event_id` if it has none.")
+    story_url: str = Field(description="Permalink of an event's lead story: insert its `lead`, or `event_id` if there is none.")
     events: list[EventBrief]
     next_cursor: str | None = Field(description="Pass it as `cursor` for the next page; null on the last.")
     total: int = Field(description="All events that match, on every page.")

@@ -152,7 +152,7 @@ def _event_of(anchor: str) -> tuple[ConsensusOut, str]:
         found = queries.get_consensus(story_id=max(hits.stories, key=lambda story: story.cross_source_count).chatbotnews_id)
     elif hits.stories:
         found = queries.get_consensus(story_id=hits.stories[0].chatbotnews_id)
-        return found, "Below is the event closest to these words, not all of which it has; if it is another event, say so."
+        return found, "Below is the closest event; it lacks some of these words. If it is another event, say so."
     return found, "Below is the most widely reported event that has these words; if another may be meant, say so."
 
 

@@ -39,7 +39,7 @@ Tier = Annotated[
     int, Field(ge=1, le=4, description="1 corporate blogs, 2 specialist press, 3 global press, 4 category wire."), WHOLE
 ]
 Cursor = Annotated[str | None, Field(max_length=500, description="The previous next_cursor.")]
-Since = Annotated[IsoMoment | None, Field(description="Published from then on: a UTC time or day, yesterday, May 2026, …")]
+Since = Annotated[IsoMoment | None, Field(description="Published since: a UTC time or day, yesterday, May 2026, …")]
 Until = Annotated[IsoEnd | None, Field(description="Published before this time.")]
 AsOf = Annotated[IsoMoment | None, Field(description="As it was then.")]
 Section = Annotated[AnyCategory, Field(description="One of the five.")]
@@ -171,7 +171,7 @@ class GetChanges(Arguments):
     cursor: Annotated[str | None, Field(max_length=500, description="The last next_cursor; overrides since.")] = None
     kinds: Annotated[str | None, Field(max_length=200, description="Only these: story_added,story_withdrawn,…")] = None
     limit: Annotated[int, Field(ge=1, le=MOST), WHOLE] = LIMIT
-    wait: Annotated[int, Field(ge=0, le=LONGEST_WAIT, description="Seconds to wait for one."), WHOLE] = 0
+    wait: Annotated[int, Field(ge=0, le=LONGEST_WAIT, description="Max wait in seconds."), WHOLE] = 0
     since: Annotated[IsoMoment | None, Field(description="Also yesterday, last week; default: today.")] = None
     max_tokens: Budget = None
 

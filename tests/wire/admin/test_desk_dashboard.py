@@ -69,10 +69,10 @@ def test_a_whole_chain_holds_and_a_missing_link_is_named(desk: Client) -> None:
 def test_each_damaged_snapshot_is_named_and_the_others_are_looked_at(desk: Client) -> None:
     damage: list[tuple[dict[str, Any], str]] = [
         ({}, ""),
-        ({"packed": zlib.compress(b"{}")}, "its bytes do not have its hash"),
-        ({"packed": zlib.compress(b"{}")[:-5]}, "its bytes do not have its hash, for they cannot be read"),
-        ({"packed": b"garbage"}, "its bytes do not have its hash, for they cannot be read"),
-        ({"packed": b""}, "its bytes do not have its hash, for they cannot be read"),
+        ({"packed": zlib.compress(b"{}")}, "its bytes do not match its hash"),
+        ({"packed": zlib.compress(b"{}")[:-5]}, "its bytes do not match its hash, for they cannot be read"),
+        ({"packed": b"garbage"}, "its bytes do not match its hash, for they cannot be read"),
+        ({"packed": b""}, "its bytes do not match its hash, for they cannot be read"),
         ({"signature": "AAAA"}, "its signature does not match key"),
     ]
     publish(*(entry(published_at=f"2026-01-{day:02}T10:00:00Z") for day in range(1, len(damage) + 1)))

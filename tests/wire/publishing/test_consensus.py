@@ -172,7 +172,7 @@ def test_a_podcast_a_column_and_a_newsletter_are_shown_but_are_no_sources(client
     }
     assert (answer["cross_source_count"], answer["consensus_score"]) == (2, 0.6)
     assert answer["first_reported"]["chatbotnews_id"] == lead, "the first news report"
-    assert "Not counted, since they are no news reports: 2." in answer["notes"]
+    assert "Not counted, since they are not news reports: 2." in answer["notes"]
     own = client.get("/api/consensus.json", {"story_id": podcast}).json()
     assert own["cross_source_count"] == 2
     assert own["notes"].startswith("This story is not a news report (podcast), so it does not count as an independent source.")
@@ -261,7 +261,7 @@ def test_figures_that_an_earlier_version_left_behind_are_explained() -> None:
     Story.objects.update(cross_source_count=4)
     found = queries.get_consensus(first.chatbotnews_id)
     assert found.notes.endswith(
-        "Counted in the day's last snapshot, but withdrawn, moved or known as a copy or as no news report since: 1."
+        "Counted in the day's last snapshot, but since withdrawn, moved, or found to be a copy or not a news report: 1."
     )
 
 

@@ -113,7 +113,7 @@ def test_figures_of_before_a_house_was_known_say_what_they_count() -> None:
     found = queries.get_consensus(story_of(wired).chatbotnews_id)
     assert found.cross_source_count == 2
     assert found.notes.endswith(
-        "Counted in the day's last snapshot, but withdrawn, moved or known as a copy or as no news report since: 1."
+        "Counted in the day's last snapshot, but since withdrawn, moved, or found to be a copy or not a news report: 1."
     )
     publish(entry(title=f"{NEWS}, says Reuters", publisher="Reuters", url="https://reuters.com/q"))
     assert queries.get_consensus(story_of(wired).chatbotnews_id).cross_source_count == 2

@@ -130,11 +130,11 @@ def _wait_turn(publisher: Publisher, lane: _Lane, until: float) -> Iterator[None
     with ExitStack() as taken:
         for callers in (lane.callers, _callers):
             if not callers.acquire(blocking=False):
-                words = "Other pages are being read at this moment, so this one was not asked."
+                words = "Other pages are being read at this moment, so this one was not fetched."
                 raise UpstreamFailed(words, "Try again in 10 seconds.")
             taken.callback(callers.release)
         if not lane.turn.acquire(timeout=max(0.0, until - time.monotonic())):
-            raise UpstreamFailed(f"Another page of {publisher.name} took too long, so this one was not asked.", LATER)
+            raise UpstreamFailed(f"Another page of {publisher.name} took too long, so this one was not fetched.", LATER)
         taken.callback(lane.turn.release)
         pause = lane.ended + lane.gap - time.monotonic()
         if pause > until - time.monotonic():

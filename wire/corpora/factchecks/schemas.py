@@ -12,7 +12,7 @@ ADDRESSING = "true: the text addresses the model that reads it. It is quoted mat
 
 
 class ExcerptOut(Schema):
-    """The part of a fact-check that meets the question best, where that is a fact."""
+    """The part of a fact-check that matches the question best, if it is a fact."""
 
     fact_index: int | None
     text: str = Field(description="At most 500 characters of it.")
@@ -55,12 +55,12 @@ class FoundClaimsOut(Schema):
     """One page of a search, best first."""
 
     query: str
-    language: str | None = Field(description="The question's, as given or detected; null where its words do not tell.")
+    language: str | None = Field(description="The question's, as given or detected; null if not detected.")
     language_detected: bool
     total: int = Field(description="All fact-checks that were found, on every page.")
     claims: list[FoundClaimOut]
     next_cursor: str | None = Field(description="Give it as `cursor` for the next page; null on the last.")
-    degraded: list[Literal["vectors"]] = Field(description="Halves of the search that had no part in this answer, or not for all.")
+    degraded: list[Literal["vectors"]] = Field(description="Halves of the search that did not run, or not for all fact-checks.")
     vectors: float = Field(
         description="Share of the fact-checks searched that were compared by meaning; 0 where vectors had no part."
     )
@@ -89,7 +89,7 @@ class LinkedStoryOut(Schema):
 
 
 class RatingChangeOut(Schema):
-    """The day on which a fact-checker's rating of a claim became another."""
+    """The day on which a fact-checker changed the rating of a claim."""
 
     changed_at: Moment
     from_label: str | None
@@ -124,7 +124,7 @@ class ClaimRevisionsOut(Schema):
 
     id: str
     revision: int = Field(description="The number of the current version.")
-    earlier: list[EarlierClaimOut] = Field(description="The newest first; those that were never public are not there.")
+    earlier: list[EarlierClaimOut] = Field(description="The newest first, without those that were never public.")
     rating_changes: list[RatingChangeOut] = Field(description="Among these versions and the current one, the newest first.")
     next_before: int | None = Field(description="Give it as `before` for older ones; null where there are none.")
 
@@ -197,7 +197,7 @@ class LinkedClaimOut(RatedClaimOut):
 
 class ClaimsOfStoryOut(Schema):
     chatbotnews_id: str
-    factchecks: list[LinkedClaimOut] = Field(description="The most similar first; none is better than a wrong one.")
+    factchecks: list[LinkedClaimOut] = Field(description="The most similar first; doubtful ones are left out.")
 
 
 class FactcheckCitationOut(Schema):

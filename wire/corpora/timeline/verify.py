@@ -81,7 +81,7 @@ def _check_release(corpus: Corpus, release: CorpusRelease, previous: str) -> str
         return "it does not link to the one before"
     manifest = releases.build_manifest(corpus, release.number, previous, release.written, release.meta)
     if canonical(manifest).decode() != release.manifest or digest(manifest) != release.sha256:
-        return "its rows do not have its hash"
+        return "its rows do not match its hash"
     if not is_valid(release.signature, release.sha256, release.public_key):
         return f"its signature does not match key {release.key_id}"
     counted = releases.count_rows(corpus.pk, release.number, parse_corpus(release.written))
@@ -98,7 +98,7 @@ def list_file_faults(written: Written, key: str | None = None) -> Iterator[str]:
         return
     manifest = release.get("manifest")
     if not isinstance(manifest, dict) or digest(manifest) != release.get("sha256"):
-        yield "release.json: the manifest does not have the hash."
+        yield "release.json: the manifest does not match the hash."
         return
     if not is_valid(str(release.get("signature")), str(release["sha256"]), key or str(release.get("public_key"))):
         yield "release.json: the signature does not match the key."

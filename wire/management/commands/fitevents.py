@@ -21,8 +21,8 @@ class Command(WireCommand):
     help = (
         "Fit the weights by which stories are grouped into events. PAIRS are tab-separated lines of two ids and a label (S one "
         "event, F another event of one storyline, N neither), STORIES the stories of these days; `exportlabels` writes both. "
-        "Prints the figures of a cross-validation by month, and of each half of the months as readers see it by weights of the "
-        "other half, then writes the weights. The same files give the same weights."
+        "Prints the figures of a cross-validation by month, and of each half of the months, grouped with weights from the other "
+        "half, then writes the weights. The same files give the same weights."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -39,9 +39,7 @@ class Command(WireCommand):
         labelled, places = _read(options["pairs"], options["stories"])
         months = {f"{labelled.stories[one].published_at:%Y-%m}" for one, _ in labelled.labels}
         if len(months) < 2 or len(set(labelled.labels.values())) < 2:
-            raise CommandError(
-                "Nothing was written: pairs of two months, some of one event and some not, are needed to fit weights."
-            )
+            raise CommandError("Nothing was written: fitting needs pairs from two months, some of one event and some not.")
         models, figures = pair_fit.fit_models(labelled), pair_fit.cross_validate(labelled)
         if options["headlines"]:
             models |= pair_fit.fit_headlines([_read_stories(file, ("title", "event"))[0] for file in options["headlines"]])
@@ -80,7 +78,9 @@ def _read(pairs: Path, stories: Path) -> tuple[LabelledStories, dict[str, int]]:
                     low, high = sorted((places[one], places[other]))
                     labels[low, high] = PairLabel(label)
             except (ValueError, KeyError) as error:
-                raise CommandError(f"{pairs}, line {number}: two ids of {stories} and a label are needed, by tabs.") from error
+                raise CommandError(
+                    f"{pairs}, line {number}: two ids of {stories} and a label are needed, tab-separated."
+                ) from error
     return labelled._replace(labels=labels), places
 
 

@@ -8,8 +8,8 @@ from config.database import faults, row_seal
 
 class Command(WireCommand):
     help = (
-        "Seal every row whose seal does not fit, as it is stored now: after an operator changed rows by SQL on purpose, or after "
-        "another SECRET_KEY. Run verifywire first and look at what it names; what is sealed counts as correct from then on."
+        "Seal every row whose seal does not match, as it is stored now. Use it after rows were changed by SQL on purpose, or after "
+        "a change of SECRET_KEY. Run verifywire first and check the rows it names: once sealed, they count as correct."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:

@@ -31,8 +31,8 @@ MEMORY: Final = {"MALLOC_ARENA_MAX": "1", "MALLOC_MMAP_THRESHOLD_": "1048576", "
 
 class Command(WireCommand):
     help = (
-        "Migrate, serve, and ingest every WIRE_INGEST (30m; off for never). Without any published day, and without publishers or "
-        "other content that somebody put in, the sample wire is served until there is some, and as long as `sample on` says so."
+        "Migrate, serve, and ingest every WIRE_INGEST (30m; off for never). The sample wire is served until "
+        "there is a published day, a publisher or other content of your own, and as long as `sample on` says so."
     )
 
     def handle(self, **_options: Any) -> None:
@@ -154,7 +154,7 @@ def _expect_no_loss() -> None:
     if (why := missing()) and key_file().exists():
         raise CommandError(
             f"The database is gone: {why}, but the key that signed its days is still there. Nothing was changed. Restore a backup; "
-            "for a new wire that goes on with this key, run manage.py migrate first."
+            "for a new wire that continues with this key, run manage.py migrate first."
         )
 
 

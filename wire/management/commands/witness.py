@@ -13,7 +13,7 @@ from wire.publishing.transparency.witness import look
 
 class Command(WireCommand):
     help = (
-        "Look at the log of each wire given, and sign its checkpoint if it holds all that was seen before. The signature is served "
+        "Check the log of each wire given; sign its checkpoint if it still holds all that was seen before. The signature is served "
         "at /api/log/witnessed.json. Run it as often as the other wire publishes."
     )
 
@@ -26,7 +26,7 @@ class Command(WireCommand):
             try:
                 with faults.explaining():
                     seen = look(url, partial(get_once, policy=policy()))
-                self.stdout.write(f"{seen.origin}: {seen.size} snapshots, all that were seen before among them. Signed.")
+                self.stdout.write(f"{seen.origin}: {seen.size} snapshots, including all seen before. Signed.")
             except CommandError as error:
                 wrong.append(str(error))
         if wrong:

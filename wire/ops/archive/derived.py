@@ -195,12 +195,12 @@ def check_changes() -> None:
     days: dict[dt.date, int] = dict(Snapshot.objects.order_by("sequence").values_list("wire_date", "revision"))
     for day, latest in days.items():
         if last_changes.pop(str(day), (0, "", 0, ""))[2] != latest:
-            raise Broken(f"wire_change: none up to {number} says that {day} was published in its revision {latest}.")
+            raise Broken(f"wire_change: no change up to {number} says that {day} was published in its revision {latest}.")
     for subject, (last, *_) in last_changes.items():
         raise Broken(f"wire_change {last}: the wire has no {subject}.")
     newest = RosterRevision.objects.order_by("-number").values_list("number", flat=True).first() or 1
     if roster != newest:
-        raise Broken(f"wire_change: none up to {number} says that the roster was replaced by its revision {newest}.")
+        raise Broken(f"wire_change: no change up to {number} says that the roster was replaced by its revision {newest}.")
 
 
 def _check_stories(last_changes: dict[str, tuple[int, str, int | None, str]], last: int) -> None:
@@ -209,7 +209,7 @@ def _check_stories(last_changes: dict[str, tuple[int, str, int | None, str]], la
         for story, status, revision, event, is_pending in stories:
             number, kind, announced_revision, other = last_changes.pop(story, (0, "", None, ""))
             if not number:
-                raise Broken(f"wire_change: none up to {last} tells of story {story}.")
+                raise Broken(f"wire_change: no change up to {last} is about story {story}.")
             is_withdrawn = status == Status.WITHDRAWN
             # The event of a withdrawn story, and of one that waits to be published, may change without a word to readers.
             is_other_event = not (is_withdrawn or is_pending) and other != (event or "")

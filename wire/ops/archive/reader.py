@@ -111,7 +111,7 @@ def _parse_item(line: bytes, names: Mapping[str, str]) -> Entry | Rejected:
         except UnicodeDecodeError as where:
             return Rejected("invalid_utf8", f"The line is not UTF-8 (byte {where.start + 1} of it).")
         if "surrogate" in str(error):
-            return Rejected("lone_surrogate", "The line holds half of a surrogate pair, which is no character.")
+            return Rejected("lone_surrogate", "The line holds half of a surrogate pair, which is not a character.")
         return Rejected("invalid_json", f"The line is not JSON: {error}.")
     if not isinstance(item, dict):
         return Rejected("not_an_item", "The line is JSON, but not an object.")

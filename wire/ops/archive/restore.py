@@ -44,7 +44,7 @@ def restore(records: Iterable[Record], on_progress: Callable[[int], None] = lamb
                 changelog.create_missing()
                 WireState.raise_version()
     except (AttributeError, KeyError, TypeError, ValueError, ValidationError, DataError, IntegrityError) as error:
-        raise Broken(f"behind record {number}: not what dumpwire writes ({error!r}). Nothing was restored.") from error
+        raise Broken(f"after record {number}: not what dumpwire writes ({error!r}). Nothing was restored.") from error
     return verifier.counts if empty else Counter(duplicate=number)
 
 

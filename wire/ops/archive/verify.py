@@ -199,7 +199,7 @@ class Verifier:
             raise Broken(f"story {story_id} is not shown as {what}, the latest of its day, has it.")
         for story_id, (_day, figures) in self._withdrawn.items():
             if figures not in (NONE, self._before.get(story_id)):
-                raise Broken(f"story {story_id}: it was withdrawn, and its consensus is none that a snapshot gave it.")
+                raise Broken(f"story {story_id}: it was withdrawn, and no snapshot has its consensus.")
         found = {kind: n for kind, n in sorted(self.counts.items()) if kind != "revision"}
         _expect("end of the dump", "counts", record["counts"], found)
 
@@ -217,7 +217,7 @@ def check_records(dump: Iterable[Record], verifier: Verifier) -> Iterator[Record
     kind = None
     for number, record in enumerate(dump, start=1):
         if kind == "end":
-            raise Broken(f"record {number}: the dump goes on behind its end record.")
+            raise Broken(f"record {number}: the dump continues after its end record.")
         try:
             verifier.check(record)
             kind = record["kind"]

@@ -286,7 +286,7 @@ def check_stories(_now: dt.datetime) -> Iterator[Finding]:
     wrong = [story for story in newest if not story_json.matches_revision(story)]
     if wrong:
         found = f"The stored JSON of {len(wrong)} of the newest {len(newest)} is not what their revisions say, first {wrong[0]}."
-        yield fail("stories", found, "Run manage.py verifywire: it says whether a revision was changed; if none was, renderwire.")
+        yield fail("stories", found, "Run manage.py verifywire: if it finds no changed revision, run renderwire.")
     elif outdated := story_json.outdated_count():
         yield warn("stories", f"{outdated:,} are rendered on each request: correct, but slow.", "Run manage.py renderwire.")
     else:

@@ -83,7 +83,7 @@ def check_around(around: str, known: StoryRecord, result: CheckResult) -> None:
             is_about = len((claim.stems & record.stems) - claim_match.COMMON) >= ABOUT
             reasons.append(claim_match.find_contradiction(claim, record) if is_about else "")
         if reasons and all(reasons):
-            result.note(f"Of the sentence beside it: {reasons[0]}")
+            result.note(f"In the sentence beside it: {reasons[0]}")
 
 
 def _judge(said: str, other_dates: list[str], row: StoryRevision, known: StoryRecord) -> tuple[int, str]:
@@ -100,14 +100,14 @@ def _judge(said: str, other_dates: list[str], row: StoryRevision, known: StoryRe
             return WRONG, reason
     if strange:
         listed = ", ".join(strange[:8])
-        return REWORDED, f"Words that the record does not have are beside it ({listed}): compare them with `correct`."
+        return REWORDED, f"Beside it are words that the record does not have ({listed}): compare them with `correct`."
     texts = [words_of(text) for text in (row.headline, row.summary_medium, f"{row.author or ''} {row.original_publisher}")]
     for segment in _SEGMENT.split(said):
         words = words_of(segment)
         content = [number for number, word in enumerate(words) if word not in LEADS]
         run = words[content[0] : content[-1] + 1] if content else ()
         if len(run) > 1 and all(find_words(run, text) < 0 for text in texts):
-            return REWORDED, "Its words are the record's, but not in their order: it is not a quotation."
+            return REWORDED, "Its words are the record's, but in another order: it is not a quotation."
     return FITS, ""
 
 

@@ -31,7 +31,7 @@ def _is_part_of_headline(said: str, known: StoryRecord, result: CheckResult) -> 
     row = next((row for row in rows if is_quoted_from(said, row.headline)), None)
     if row is not None:
         result.accept("headline", said, row.headline, row.revision)
-        result.note("Its words are in the headline, but it leaves out others among them without saying so.")
+        result.note("Its words are in the headline, but it leaves out words between them without saying so.")
     return row is not None
 
 
@@ -57,7 +57,7 @@ def check_beginning(rest: str, known: StoryRecord, result: CheckResult, *, is_na
             continue
         result.accept("headline", rest[: len(row.headline) + 10], row.headline, row.revision)
         if is_cut and (left := _read_behind_cut(rest)) and not is_quoted_from(left, row.headline):
-            result.note(f"After what it leaves out, the headline has no words {left!r}.")
+            result.note(f"After the omission, the headline does not have the words {left!r}.")
         elif not is_cut and goes_on(rest, row.headline):
             result.note("The record does not continue like this after the headline.")
         return
@@ -125,9 +125,9 @@ def check_statement(said: str, known: StoryRecord, result: CheckResult, *, is_na
         return _reject("statement", said, current, result)
     result.add("statement", said, current, ok=not problem, problem=problem)
     if not problem and places:
-        result.note("Its words are in the record, but it leaves out others among them without saying so.")
+        result.note("Its words are in the record, but it leaves out words between them without saying so.")
     elif not problem:
-        result.note("Its words are the record's, but not in their order: it is not a quotation.")
+        result.note("Its words are the record's, but in another order: it is not a quotation.")
 
 
 def _find_contradiction(said: str, known: StoryRecord) -> str:

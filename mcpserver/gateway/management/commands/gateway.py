@@ -60,10 +60,12 @@ class Command(WireCommand):
         log.add_argument("--agent", default=None)
         log.add_argument("--failed", action="store_true", help="Only those with an error.")
         forget = what.add_parser(
-            "forget", help="Delete stored answers, forget counted calls, and ask upstreams again that were left alone."
+            "forget", help="Delete stored answers, reset call counts, and retry upstreams that were left alone."
         )
         forget.add_argument("--resource", default="", help="Only for this resource, by its name in the policy.")
-        forget.add_argument("--agent", default="", help="Only for this agent. Circuits belong to no agent and stay as they are.")
+        forget.add_argument(
+            "--agent", default="", help="Only for this agent. Circuits are shared by all agents and stay as they are."
+        )
         forget.add_argument("--all", action="store_true", help="For every resource and agent.")
         forget.add_argument("--only", action="append", choices=FORGETTABLE, default=[], help="Only this; repeatable.")
 

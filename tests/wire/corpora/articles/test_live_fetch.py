@@ -344,7 +344,7 @@ def test_two_askers_at_once_fetch_once_and_a_third_is_not_kept_waiting(site: Sit
     ask()
     for thread in threads:
         thread.join()
-    assert told == ["Other pages are being read at this moment, so this one was not asked.", "Koogle", "Koogle"]
+    assert told == ["Other pages are being read at this moment, so this one was not fetched.", "Koogle", "Koogle"]
     assert len(site.server.seen("/a")) == 1
     assert page_fetch.OF_ONE == 2
 

@@ -70,7 +70,7 @@ def test_loading_dumping_and_verifying(tmp_path: Path) -> None:
     assert said("list") == "harbour-clock\trelease 1\tThe harbour clock\n"
     Report.objects.filter(key="hc-1").delete()
     faults, error = refused("verify", SLUG)
-    assert "harbour-clock: Release 1: its rows do not have its hash." in faults
+    assert "harbour-clock: Release 1: its rows do not match its hash." in faults
     assert str(error) == "1 fault."
 
 

@@ -168,7 +168,7 @@ def test_written_out_unchanged_it_is_restored_and_where_its_news_is_held_a_damag
 
 def test_nothing_may_follow_the_end(tmp_path: Path, records: list[Record]) -> None:
     (said,) = refused(written(tmp_path / "dump.ndjson", [*records, of("take", records)]))
-    assert "goes on behind its end" in said
+    assert "continues after its end" in said
 
 
 def test_snapshots_in_another_order_are_refused(tmp_path: Path, records: list[Record]) -> None:

@@ -229,7 +229,7 @@ BROKEN: dict[str, tuple[Callable[[], object], str]] = {
     "a key cut off": (lambda: signing.key_file().write_bytes(b"-----BEGIN"), "FAIL key file: .*cannot be read"),
     "a link": (snapshot(previous_sha256="0" * 64), "FAIL chain: .*link"),
     "a signature": (snapshot(signature="bm8="), "FAIL chain: .*signature"),
-    "packed bytes": (snapshot(packed=b"garbage"), "FAIL chain: .*its bytes do not have its hash, for they cannot be read"),
+    "packed bytes": (snapshot(packed=b"garbage"), "FAIL chain: .*its bytes do not match its hash, for they cannot be read"),
     "packed bytes of an older day": (_damage_an_older_day, "FAIL chain: Snapshot 2026-01-15 r1: .*cannot be read"),
     "a story's JSON": (lambda: StoryJson.objects.update(packed=b"garbage"), "FAIL stories: The stored JSON of 2 of the newest 2"),
     "JSON of another edition": (lambda: StoryJson.objects.update(made_of="2-0 1"), "warn stories: 2 are rendered on each request"),

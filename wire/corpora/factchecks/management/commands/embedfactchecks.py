@@ -12,8 +12,8 @@ from wire.corpora.factchecks import embedding
 
 class Command(WireCommand):
     help = (
-        "Make vectors, by which fact-checks are found by meaning, for claims that have none of the model in use. After another "
-        "model was chosen, searches go on with the old vectors until all are made. Resumable; run by every ingest for a while."
+        "Make the vectors by which search compares meanings, for claims that have none from the model in use. After a change "
+        "of model, searches use the old vectors until all are made. Resumable; run by every ingest for a while."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:

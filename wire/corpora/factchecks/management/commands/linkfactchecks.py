@@ -13,8 +13,8 @@ from wire.corpora.factchecks.models import FactcheckState
 
 class Command(WireCommand):
     help = (
-        "Find which stories of the last days are about claims that were checked; run by every ingest. What editors pinned or cut "
-        "stays. With --seconds, the vectors that claims lack are made first, for so long."
+        "Find which stories of the last days are about claims that were checked; run by every ingest. Links that editors "
+        "pinned or cut stay. With --seconds, missing vectors are made first, for at most that long."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
