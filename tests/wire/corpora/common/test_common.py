@@ -83,5 +83,5 @@ def test_records_are_written_line_by_line_and_read_again() -> None:
     ):
         with pytest.raises(ValidationError, match=re.escape(says)):
             field.clean(wrong)
-    with pytest.raises(ValidationError, match="only one"):
+    with pytest.raises(ValidationError, match="one record only"):
         RecordsField(SCHEMA, LINK, is_one=True).clean("text: a\n\ntext: b")
