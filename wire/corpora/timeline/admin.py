@@ -6,7 +6,7 @@ from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
 from django.shortcuts import get_object_or_404, render
 from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
@@ -137,6 +137,12 @@ class RowAdmin(ModelAdmin[Any]):
     """Rows of drafts, which the next release will have. Released rows stay with their releases."""
 
     title = column("Title", str)
+
+    def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, str | list[str]]:
+        """Begin a new row in the corpus that the list was filtered by."""
+        filters = QueryDict(request.GET.get("_changelist_filters", ""))
+        return {"corpus": filters.get("corpus__id__exact", "")} | super().get_changeform_initial_data(request)
+
     state = column("State", lambda row: marks("not released") if row.since is None else "")
     list_display: tuple[str, ...] = ("key", "title", "corpus", "state")
     list_filter: ClassVar[tuple[str, ...]] = ("corpus",)

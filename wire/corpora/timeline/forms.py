@@ -68,7 +68,8 @@ class RowForm(FreshForm[Any]):
             if f"{PREFIX}id" in self.fields:
                 self.fields[f"{PREFIX}id"].disabled = True
             del self.fields["corpus"]  # a row stays where it is
-        corpora = [self.instance.corpus] if self.instance.pk else list(Corpus.objects.all())
+        chosen = self.instance.corpus_id or str(self.data.get("corpus") or self.initial.get("corpus") or "")
+        corpora = Corpus.objects.filter(pk=chosen) if str(chosen).isdigit() else Corpus.objects.all()
         offered: dict[str, dict[str, str]] = defaultdict(dict)
         for corpus in corpora:
             for path, words in validation.list_words(self.table, parse_corpus(corpus.written)).items():

@@ -248,3 +248,22 @@ def test_a_saved_row_is_named_by_its_title_and_ids_are_typed_where_there_are_man
     monkeypatch.setattr(forms, "OFFERED", 1)
     fields = desk.get(change(Thread, "lamp-and-memory")).context["adminform"].form.fields
     assert fields["row_report_ids"].help_text == "One per line."
+
+
+@pytest.mark.slow
+def test_a_new_row_begins_in_the_corpus_of_its_list_and_is_offered_its_words_alone(desk: Client, corpus: Corpus) -> None:
+    other = Corpus.objects.get(pk=corpus.pk)
+    other.pk, other.slug = None, "tides"
+    other.written = orjson.dumps(orjson.loads(other.written) | {"kind": "news", "vocabularies": {}}).decode()
+    other.save()
+
+    def get_layers(form: Any) -> set[str]:
+        return {value for value, _ in form.fields["row_layer"].widget.choices}
+
+    add = "/admin/timeline/timelineevent/add/"
+    of_list = desk.get(f"{add}?_changelist_filters=corpus__id__exact%3D{other.pk}").context["adminform"].form
+    of_all = desk.get(add).context["adminform"].form
+    refused = desk.post(add, {"corpus": corpus.pk}).context["adminform"].form
+    assert of_list["corpus"].value() == str(other.pk)
+    assert "official-science" in get_layers(refused) - get_layers(of_list)
+    assert get_layers(of_all) == get_layers(of_list) | get_layers(refused)
