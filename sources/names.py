@@ -139,7 +139,7 @@ def find_objection(text: str, others: Sequence[Name]) -> str | None:
         return f"{text[:40]!a} is not a name: use at most {LONGEST_NAME} visible characters."
     verdict = verify(text, others)
     if verdict.canonical_name:
-        return f"{text} is read as {verdict.canonical_name}."
+        return f"{text} already means {verdict.canonical_name}."
     if odd := oddities(text):
         alike = f" resembles {verdict.closest_match}." if verdict.closest_match else ":"
         return f"{text}{alike} {odd} Write it in plain letters."

@@ -40,7 +40,9 @@ class EventAdmin(QueuedAdmin[Event], ModelAdmin[Event]):
     list_filter = (QueueFilter,)
     list_per_page = 50
     search_fields = ("event_id",)  # and what `get_search_results` adds
-    search_help_text = "Words of a headline, or the id of a story or an event"
+    search_help_text = (
+        "Words of a headline, or the id of a story or an event. Of an event with one report, open the story, “Its event”."
+    )
     show_full_result_count = False
     empty = "No event has several reports yet. Stories that may report the same event wait in “Probably one event”."
     has_add_permission = has_delete_permission = never
@@ -129,7 +131,7 @@ class EventAdmin(QueuedAdmin[Event], ModelAdmin[Event]):
                 with show_refusal(request):
                     corrections.choose_lead(story.chatbotnews_id)
                     remember(request, [story], "Chosen to lead its event")
-                    done = "{} ({}) leads this event now. Lists show it at once; no day had to be published."
+                    done = "{} ({}) leads this event now. Readers see it within a minute; no day had to be published."
                     messages.success(request, format_html(done, link(story, get_headline(story)), story.publication))
             case "pin" | "unpin" as do:
                 pin(request, stories, pinned=do == "pin")
@@ -216,8 +218,8 @@ def _change_storyline(
         change()
         remember(request, stories, because(f"{done} of {other}" if other else done, request.POST.get("reason", "")))
         of = format_html(' of <a href="{}">{}</a>', event_page(other), queries.view_event(other).lead.headline) if other else ""
-        at_once = "Readers see it at once; no day had to be published. Automatic linking keeps it."
-        messages.success(request, format_html("{}{}. {}", done, of, at_once))
+        seen = "Readers see it within a minute; no day had to be published. Automatic linking keeps it."
+        messages.success(request, format_html("{}{}. {}", done, of, seen))
 
 
 def _find_event(text: str) -> str | None:
@@ -295,6 +297,6 @@ def _decide(request: HttpRequest) -> None:
         published = corrections.decide_pair(int(pair_id), decision, by=request.user.get_username(), reason=reason)
         pair = StoryPair.objects.select_related("story", "other").get(pk=pair_id)
         remember(request, [pair.story, pair.other], because(DECIDED[decision], reason))
-        at_once = "Their pages show it at once; no day had to be published."
-        shown = list_published(published) if decision == PairLabel.SAME else at_once
+        seen = "Readers see it within a minute; no day had to be published."
+        shown = list_published(published) if decision == PairLabel.SAME else seen
         messages.success(request, f"{DECIDED[decision]}. {shown} Automatic grouping leaves these stories where they are now.")

@@ -62,10 +62,10 @@ class LexiconTerm(models.Model):
         if self.kind not in self.Kind.values:
             return  # said of the kind already; there is nothing yet to hold the target against
         known = {
-            self.Kind.CATEGORY: Category.values,
-            self.Kind.TOPIC: Topic.values,
-            self.Kind.RELEVANCE: [AI],
-            self.Kind.MAKER: Topic.values,
+            self.Kind.CATEGORY: Category.choices,
+            self.Kind.TOPIC: Topic.choices,
+            self.Kind.RELEVANCE: [(AI, "AI")],
+            self.Kind.MAKER: Topic.choices,
         }[self.Kind(self.kind)]
-        if self.target not in known:
-            raise ValidationError({"target": f"Not a {self.kind}; choose one of {', '.join(known)}."})
+        if self.target not in dict(known):
+            raise ValidationError({"target": f"Not a {self.kind}; choose one of {', '.join(label for _, label in known)}."})

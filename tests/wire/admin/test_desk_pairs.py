@@ -127,7 +127,7 @@ def test_the_reason_of_a_merge_is_the_editors_or_the_usual_one(three: list[Entry
 def test_a_follow_up_stays_apart_and_goes_on_the_storyline(desk: Client, three: list[Entry]) -> None:
     version = WireState.objects.get().version
     said = decide(desk, doubt(three[0], three[1]), "F", reason="The study of that deal.")
-    assert "Decided: a follow-up, another event of the same storyline. Their pages show it at once" in said
+    assert "Decided: a follow-up, another event of the same storyline. Readers see it within a minute" in said
     first, second = event_of(three[0]), event_of(three[1])
     assert first != second
     assert desk.get(f"/api/events/{second}.json").json()["earlier"]["event_id"] == first

@@ -120,20 +120,20 @@ REFUSED = [
         ("tier", "9", "Select a valid choice"),
     ),
     *(("name", "", "This field is required"), ("name", "Wired", "Another publication has this name")),
-    *(("name", "The Wired", "is read as Wired"), ("name", "TechСrunch", "TechСrunch resembles TechCrunch.")),
+    *(("name", "The Wired", "already means Wired"), ("name", "TechСrunch", "TechСrunch resembles TechCrunch.")),
     *(("name", "Тhe Verge", "CYRILLIC CAPITAL LETTER TE"), ("name", "Bloomberg Law", "resembles Bloomberg")),
     *(
         ("name", "\u202eGazette", "is not a name"),
         ("slug", "wired", "in the roster already"),
         ("slug", "not a slug", "valid “slug”"),
     ),
-    ("aliases", "Gazette\nTech Crunch", "Tech Crunch is read as TechCrunch"),
+    ("aliases", "Gazette\nTech Crunch", "Tech Crunch already means TechCrunch"),
     *(("aliases", "Gazette\nWlred", "Wlred resembles Wired"), ("aliases", "x" * 121, "is not a name")),
     ("domains", "techcrunch.co", "techcrunch.co resembles TechCrunch"),
     *(("domains", "x" * 113 + ".example", "is not a name"), ("domains", "https://gazette.example", "not a host name")),
     *(("domains", "gazette", "not a host name"), ("domains", " \n", "This field is required")),
     *(
-        ("domains", "www.wired.com", "is read as Wired"),
+        ("domains", "www.wired.com", "already means Wired"),
         ("homepage", "nowhere", "valid URL"),
         ("feed_url", "", "needs its address"),
     ),
@@ -178,7 +178,7 @@ def save_aliases(desk: Client, aliases: str) -> Any:
 @pytest.mark.slow
 def test_an_alias_never_names_another_publication_so_that_no_look_alike_is_vouched_for(desk: Client) -> None:
     for aliases, said in {
-        "Reuters\nOpenAI": "Reuters is read as Reuters.",
+        "Reuters\nOpenAI": "Reuters already means Reuters.",
         "TC\nТhe Verge": "Тhe Verge resembles The Verge.",
         "Rcuters": "Rcuters resembles Reuters: one would be mistaken for the other.",
         "W1red": "W1red resembles Wired",

@@ -30,7 +30,7 @@ class Command(WireCommand):
         except WireError as error:
             raise CommandError(f"{error} {error.hint} No account was made.") from error
         groups = "editor and publisher" if publisher else "editor"
-        self.stdout.write(f"{name.strip()} may log in at /admin/, in the group {groups}.")
+        self.stdout.write(f"{name.strip()} may log in at /admin/, in the group{'s' * publisher} {groups}.")
         if (sample_choice.get_sample_dir() / "wire.sqlite3").exists():  # the desk may be showing that wire
             arguments = [sys.executable, str(settings.BASE_DIR / "manage.py"), "createeditor", name, *["--publisher"] * publisher]
             env = sample_choice.build_sample_environment()
