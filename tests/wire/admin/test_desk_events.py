@@ -177,7 +177,7 @@ def test_a_search_for_an_event_with_one_report_leads_to_its_story(desk: Client, 
     for text in (story.chatbotnews_id, "okapi sails"):
         answer = desk.get("/admin/wire/event/", {"q": text}, follow=True)
         assert answer.redirect_chain == [(f"/admin/wire/story/{story.pk}/change/", 302)], text
-        assert "This one has a single report." in words(answer)
+        assert "What you searched for has only one." in words(answer)
     assert desk.get("/admin/wire/event/", {"q": "Okapi"}, follow=True).redirect_chain == [("/admin/wire/story/?q=Okapi", 302)]
     assert "matches the search" in words(desk.get("/admin/wire/event/", {"q": "nothing at all"}))
     assert desk.get("/admin/wire/event/", {"q": event_of(purchase[0])}).status_code == 200
