@@ -150,7 +150,7 @@ class TestDamage:
             damaged[place] ^= 0x10
             StoryJson.objects.filter(story=story).update(packed=bytes(damaged))
             assert [client.get(address).content for address in addresses] == before, place
-        assert f"The JSON kept of {story.chatbotnews_id} is damaged" in caplog.text
+        assert f"Stored JSON of {story.chatbotnews_id} is damaged" in caplog.text
         assert "verifywire" in caplog.text
 
     def test_a_damaged_snapshot_is_named_and_costs_its_own_day_alone(

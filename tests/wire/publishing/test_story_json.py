@@ -134,7 +134,7 @@ def test_what_somebody_else_wrote_is_shown_to_nobody_and_named(
     before = fetch_all(client)
     tamper()
     assert fetch_all(client) == before
-    assert f"The JSON kept of {story_of(ABOUT).chatbotnews_id} is damaged" in caplog.text
+    assert f"Stored JSON of {story_of(ABOUT).chatbotnews_id} is damaged" in caplog.text
     with pytest.raises(CommandError, match=r"First break: story cbn-\w+: its stored JSON"):
         verifywire()
     call_command("renderwire")
