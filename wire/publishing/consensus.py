@@ -215,11 +215,11 @@ def rank_event(
     weight: float,
     event_id: str,
 ) -> Key:
-    """Return an event's key; the least is of the one that leads a UTC day: by how many of its `newsrooms` reported it `that_day`,
-    what began earlier after what is new, of what one newsroom reports that day what says what happened first, then by how widely
-    it is reported in all, what has a `weight` first, then by score, by
-    `weight`, and the newest of that day. One newsroom's report and a maker's own post stand alike; reports that hardly agree
-    stand between them and two that do. Events of which the day has no news report (`is_news`) come last.
+    """Return an event's key; the event with the least key leads its UTC day. It orders, in turn, by how many of its `newsrooms`
+    reported it `that_day`; new events before those that began earlier, and lone reports of what happened before other lone
+    reports; how widely it is reported in all; a `weight` of 1 and more; `score`; the amount of `weight`; the newest of that day.
+    One newsroom's report and a maker's own post are equal; reports that hardly agree stand between one report and two that
+    agree. Events without a news report that day (`is_news`) come last.
     """
     most = newsrooms if score >= FAINT else min(newsrooms, 1.5)  # more than one report, less than two that agree
     newest, in_all = max(min(that_day, most), 1), max(most, 1)

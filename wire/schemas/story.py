@@ -213,7 +213,7 @@ class Publisher(Schema):
 
 
 class Meta(Schema):
-    """What this answer is and how it may be used."""
+    """Meaning of this answer and the terms of its use."""
 
     endpoint: str
     description: str
@@ -262,7 +262,7 @@ class Signature(Schema):
 
 
 class Provenance(Schema):
-    """How to check that this is what was published: docs/provenance.md."""
+    """Data to check that this is what was published: docs/provenance.md."""
 
     wire_sha256: Sha256
     previous_sha256: Sha256 | None = Field(description="Of the snapshot published just before, of any day; null in the first.")
