@@ -40,7 +40,7 @@ class Publication(models.Model):
 
     slug = models.SlugField(max_length=60, unique=True)
     name = models.CharField(max_length=120, unique=True)
-    aliases = models.JSONField(default=list, blank=True, help_text="Other exact names in common use.")
+    aliases = models.JSONField(default=list, blank=True, help_text="Other names in common use, spelled exactly as they are used.")
     domains = models.JSONField(default=list, help_text="Host names, canonical first; with a path if publications share a host.")
     tier = models.PositiveSmallIntegerField(choices=Tier.choices)
     homepage = models.URLField(max_length=500)
@@ -173,7 +173,7 @@ class FeedHealth(models.Model):
     address = models.CharField(max_length=2048, blank=True, help_text="The address that this state is about.")
     tried_at = models.DateTimeField(null=True, help_text="Last request, successful or not.")
     succeeded_at = models.DateTimeField(null=True, help_text="Last answer that could be read, 'nothing new' included.")
-    changed_at = models.DateTimeField(null=True, help_text="Last answer whose bytes differed from the one before.")
+    changed_at = models.DateTimeField(null=True, help_text="Time of the last answer that differed from the one before.")
     etag = models.CharField(max_length=500, blank=True)
     last_modified = models.CharField(max_length=100, blank=True)
     body_sha256 = models.CharField(max_length=64, blank=True)

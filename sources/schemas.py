@@ -90,7 +90,7 @@ class FeedHealthOut(Schema):
     newest_item_at: dt.datetime | None = Field(description="Newest date of an item.")
     age_seconds: int | None = Field(description="Age of newest_item_at.")
     usual_gap_seconds: int | None = Field(description="Mean time between the items of the latest answer.")
-    silent: bool = Field(description="Nothing new for three times the usual gap (at least one hour).")
+    silent: bool = Field(description="Nothing new for three times the usual gap, which counts as one hour at least.")
     items: int = Field(description="Items in the latest answer.")
     outcomes: dict[str, int] = Field(description="Number of these items by outcome; rejections as rejected:{reason}.")
     recent_items: dict[str, list[FeedItemOut]] = Field(description="The last three items of each outcome, newest first.")

@@ -55,7 +55,7 @@ class AgentForm(base.FreshForm[Agent]):
     class Meta:
         model = Agent
         fields = ("name", "grants", "share")
-        help_texts: ClassVar = {"share": "1 to 100: the percentage of each upstream's limit that this agent alone may use."}
+        help_texts: ClassVar = {"share": "1 to 100: the most that this agent may use of each upstream's limit, in percent."}
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

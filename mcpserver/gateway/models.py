@@ -34,7 +34,9 @@ def _check_attributes(value: Any) -> None:
 class Agent(models.Model):
     """A reader of more than the public resources, known by a key, of which only the hash is stored."""
 
-    name = models.CharField(max_length=40, unique=True, validators=[_NAME], help_text="In logs and charts. Never changes.")
+    name = models.CharField(
+        max_length=40, unique=True, validators=[_NAME], help_text="Shown in logs and charts. It cannot be changed later."
+    )
     token_sha256 = models.CharField(max_length=64, unique=True, editable=False)
     grants = models.JSONField(
         default=list, validators=[_check_grants], help_text='Prefixes of addresses that it may read: ["twitter://", "market://"].'
@@ -42,7 +44,7 @@ class Agent(models.Model):
     share = models.PositiveSmallIntegerField(
         default=100,
         validators=[MinValueValidator(1), MaxValueValidator(100)],
-        help_text="Percentage of each upstream's limit that this agent alone may use.",
+        help_text="The most that this agent may use of each upstream's limit, in percent.",
     )
     attributes = models.JSONField(
         default=dict,

@@ -75,9 +75,9 @@ class GetReport(CorpusArguments):
 
 class MandelaCatalog(Filtered):
     category: Annotated[
-        Word, Field(description="brand, film, music, geography, scripture, pop-culture, personal-memory; or the corpus's own.")
+        Word, Field(description="brand, film, music, geography, scripture, pop-culture, personal-memory; corpora add others.")
     ] = None
-    status: Annotated[Word, Field(description="classic, new-wave, unverified, needs-review; or the corpus's own.")] = None
+    status: Annotated[Word, Field(description="classic, new-wave, unverified, needs-review; corpora add others.")] = None
     motif: Annotated[OneId, Field(description="A motif id.")] = None
 
 
@@ -94,7 +94,7 @@ class StoryThreads(Filtered):
 class Events(Filtered):
     layer: Annotated[
         Word,
-        Field(description="official-science, community-wave, symbolic-anchor, site-update, submission-batch; or the corpus's own."),
+        Field(description="official-science, community-wave, symbolic-anchor, site-update, submission-batch; corpora add others."),
     ] = None
 
 

@@ -91,7 +91,7 @@ class Dialler(httpcore2.AsyncNetworkBackend):
             except (httpcore2.ConnectError, httpcore2.ConnectTimeout):
                 if left == 1:
                     raise
-        raise NotFetched("dns", f"The name {host} has no address; check the address, or try again later.")
+        raise NotFetched("dns", f"The host name {host} has no IP address; check the URL, or try again later.")
 
     async def _resolve(self, host: str, port: int) -> list[ipaddress.IPv4Address | ipaddress.IPv6Address]:
         try:

@@ -19,7 +19,7 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('slug', models.SlugField(max_length=60, unique=True)),
                 ('name', models.CharField(max_length=120, unique=True)),
-                ('aliases', models.JSONField(blank=True, default=list, help_text='Other exact names in common use.')),
+                ('aliases', models.JSONField(blank=True, default=list, help_text='Other names in common use, spelled exactly as they are used.')),
                 ('domains', models.JSONField(default=list, help_text='Host names, canonical first; with a path if publications share a host.')),
                 ('tier', models.PositiveSmallIntegerField(choices=[(1, 'Corporate AI Blogs'), (2, 'Specialist AI Press'), (3, 'Global Newswires & Business Press'), (4, 'Category Wire')])),
                 ('homepage', models.URLField(max_length=500)),

@@ -18,7 +18,7 @@ class Migration(migrations.Migration):
                 ('address', models.CharField(blank=True, help_text='The address that this state is about.', max_length=2048)),
                 ('tried_at', models.DateTimeField(help_text='Last request, successful or not.', null=True)),
                 ('succeeded_at', models.DateTimeField(help_text="Last answer that could be read, 'nothing new' included.", null=True)),
-                ('changed_at', models.DateTimeField(help_text='Last answer whose bytes differed from the one before.', null=True)),
+                ('changed_at', models.DateTimeField(help_text='Time of the last answer that differed from the one before.', null=True)),
                 ('etag', models.CharField(blank=True, max_length=500)),
                 ('last_modified', models.CharField(blank=True, max_length=100)),
                 ('body_sha256', models.CharField(blank=True, max_length=64)),

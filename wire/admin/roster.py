@@ -23,7 +23,7 @@ from wire.admin.stories import find_newest_snapshot, list_published
 from wire.ingest import corrections
 from wire.models import Snapshot, Story, WireState
 
-ALIASES: Final = "Other exact names in common use, one per line."
+ALIASES: Final = "Other names in common use, spelled exactly as they are used, one per line."
 FIXED: Final = "These are the roster's public record, so nobody edits them. “Replace…” gives the place to another publication."
 
 

@@ -199,7 +199,7 @@ class _Batch:
         for form in forms:
             if form.original_url not in self._by_url:
                 return form, twin
-        raise Rejected("address_of_others", f"{draft.original_url} and every address made of it belong to other stories.")
+        raise Rejected("address_of_others", f"{draft.original_url} and every address derived from it belong to other stories.")
 
     def _find_past(self, url: str, moment: dt.datetime) -> Known | None:
         past_stories = (past for known in self._by_url.get(url, ()) if (past := known.as_of(moment)))

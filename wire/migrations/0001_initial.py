@@ -90,7 +90,7 @@ class Migration(migrations.Migration):
                 ('kind', models.CharField(choices=[('category', 'Category'), ('topic', 'Topic')], max_length=8)),
                 ('target', models.CharField(choices=[('agents', 'AI Agents'), ('agents', 'Agents'), ('analysis', 'Analysis'), ('anthropic', 'Anthropic'), ('funding', 'Funding'), ('google', 'Google'), ('industry', 'Industry'), ('launches', 'Launches'), ('meta', 'Meta'), ('microsoft', 'Microsoft'), ('mistral', 'Mistral'), ('nvidia', 'NVIDIA'), ('openai', 'OpenAI'), ('perplexity', 'Perplexity'), ('regulation', 'Regulation'), ('xai', 'xAI')], max_length=10)),
                 ('term', models.CharField(help_text='A word or phrase. A capital letter makes it case-sensitive; a final * takes any ending.', max_length=100)),
-                ('weight', models.FloatField(default=1.0, help_text='Negative weights count against; 0 switches the term off.')),
+                ('weight', models.FloatField(default=1.0, help_text='A negative weight counts against the target; 0 switches the term off.')),
                 ('origin', models.CharField(choices=[('shipped', 'Shipped with the wire'), ('editor', 'Set by an editor')], default='editor', max_length=7)),
             ],
             options={

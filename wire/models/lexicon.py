@@ -43,7 +43,7 @@ class LexiconTerm(models.Model):
             "a maker's publication, give its name: all its stories have the maker's topic."
         ),
     )
-    weight = models.FloatField(default=1.0, help_text="Negative weights count against; 0 switches the term off.")
+    weight = models.FloatField(default=1.0, help_text="A negative weight counts against the target; 0 switches the term off.")
     origin = models.CharField(max_length=7, choices=Origin.choices, default=Origin.EDITOR)
 
     class Meta:

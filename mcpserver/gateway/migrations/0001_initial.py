@@ -17,10 +17,10 @@ class Migration(migrations.Migration):
             name='Agent',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(help_text='In logs and charts. Never changes.', max_length=40, unique=True, validators=[django.core.validators.RegexValidator('^[a-z][a-z0-9-]{0,39}$', 'Small letters, digits and hyphens.')])),
+                ('name', models.CharField(help_text='Shown in logs and charts. It cannot be changed later.', max_length=40, unique=True, validators=[django.core.validators.RegexValidator('^[a-z][a-z0-9-]{0,39}$', 'Small letters, digits and hyphens.')])),
                 ('token_sha256', models.CharField(editable=False, max_length=64, unique=True)),
                 ('grants', models.JSONField(default=list, help_text='Prefixes of addresses that it may read: ["twitter://", "market://"].', validators=[mcpserver.gateway.models._check_grants])),
-                ('share', models.PositiveSmallIntegerField(default=100, help_text="Percentage of each upstream's limit that this agent alone may use.", validators=[django.core.validators.MinValueValidator(1), django.core.validators.MaxValueValidator(100)])),
+                ('share', models.PositiveSmallIntegerField(default=100, help_text="The most that this agent may use of each upstream's limit, in percent.", validators=[django.core.validators.MinValueValidator(1), django.core.validators.MaxValueValidator(100)])),
                 ('attributes', models.JSONField(blank=True, default=dict, help_text='Values for its own requests: {"twitter_id": "12345"}.', validators=[mcpserver.gateway.models._check_attributes])),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
                 ('revoked_at', models.DateTimeField(blank=True, help_text='Its key stopped working then.', null=True)),

@@ -54,7 +54,9 @@ class PublisherQuerySet(SealedQuerySet["Publisher"]):
 class Publisher(Sealed):
     UNSEALED: ClassVar = frozenset({"next_number", "indexed_at"})
 
-    slug = models.SlugField(max_length=40, unique=True, help_text="Part of its address: /mcp/articles/{slug}. Never changes.")
+    slug = models.SlugField(
+        max_length=40, unique=True, help_text="Part of its address: /mcp/articles/{slug}. It cannot be changed later."
+    )
     name = models.CharField(max_length=120)
     homepage = models.URLField(max_length=500)
     domains = models.JSONField(

@@ -73,7 +73,7 @@ class RecordsField(forms.CharField):
             parts = [part.strip() for part in text.split("|")]
             nested = self._list_nested(name)
             if len(parts) > len(nested):
-                raise forms.ValidationError(f"Line {number} has more values than {' | '.join(nested)}.")
+                raise forms.ValidationError(f"Line {number} has more values than there are fields: {' | '.join(nested)}.")
             record.setdefault(name, []).append(
                 {
                     key: self._convert(schema, part, number)

@@ -40,7 +40,7 @@ PLUGIN = Plugin(
     menu=[
         MenuItem(title="Fact-checks", icon="fact_check", model="factchecks.claim"),
         MenuItem(title="Rating labels", icon="label", model="factchecks.ratingname"),
-        MenuItem(title="Links with stories", icon="link", model="factchecks.storylink"),
+        MenuItem(title="Links to stories", icon="link", model="factchecks.storylink"),
         MenuItem(title="Loads", icon="upload_file", model="factchecks.loadjob"),
         MenuItem(title="Keys", icon="vpn_key", model="factchecks.apikey"),
     ],

@@ -74,7 +74,7 @@ class TimelinePeriodOut(Schema):
 class QuestionOut(Answered):
     """Base of answers to questions in words. Its fields say how the question was read, where not word by word."""
 
-    matched: Literal["most words", "some words"] | None = Field(None, description="Set where no report holds every word.")
+    matched: Literal["most words", "some words"] | None = Field(None, description="null where some report contains every word.")
     not_found: list[str] = Field([], description="Words that none of these reports holds.")
     period: TimelinePeriodOut | None = Field(None, description="The period that the question names.")
 

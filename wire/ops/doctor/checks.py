@@ -310,7 +310,7 @@ def check_addresses(_now: dt.datetime) -> Iterator[Finding]:
     wrong += [f"the homepage of {row}" for row in Publication.objects.all() if has_credentials(row.homepage)]
     if wrong:
         found = f"{len(wrong)} with a user name or a password, which is never sent: {', '.join(wrong[:5])}."
-        yield fail("addresses", found, "Correct them in the desk; a token may be in a parameter, whose value is never shown.")
+        yield fail("addresses", found, "Correct them in the desk. Values of parameters are hidden here: one may be a token.")
     else:
         yield ok("addresses", "None holds a user name or a password.")
 

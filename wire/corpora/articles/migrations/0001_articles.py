@@ -44,7 +44,7 @@ class Migration(migrations.Migration):
             name='Publisher',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('slug', models.SlugField(help_text='Part of its address: /mcp/articles/{slug}. Never changes.', max_length=40, unique=True)),
+                ('slug', models.SlugField(help_text='Part of its address: /mcp/articles/{slug}. It cannot be changed later.', max_length=40, unique=True)),
                 ('name', models.CharField(max_length=120)),
                 ('homepage', models.URLField(max_length=500)),
                 ('domains', models.JSONField(default=list, help_text="Its own host names, subdomains included, with a port if it is not the usual one; nothing else is fetched.")),
