@@ -271,14 +271,18 @@ def test_since_is_the_first_moment_and_until_the_first_after(client: Client) -> 
 
 @pytest.mark.slow
 def test_a_question_in_another_language_is_asked_by_its_telling_words() -> None:
-    publish_titles("Quince robots open a street in Oslo", "Walrus robots rest", "Figma gets a model")
+    publish_titles("Quince robots open a street in Oslo", "Walrus robots rest", "Figma gets a gross model")
     long = "Welche Straße haben die Quince Roboter denn nun eigentlich in der Stadt Oslo eröffnet und warum nicht in Helsinki?"
     assert titles(long)[0] == "Quince robots open a street in Oslo"
     assert (
         titles("¿Por qué los robots de Quince han abierto una calle en la ciudad de Oslo?")[0]
         == "Quince robots open a street in Oslo"
     )
-    for question in ("Was macht die Firma mit Quince?", "warum ist der Streit um Quince"):  # not figma, not street
+    for question in (  # not figma, not street, not gross
+        "Was macht die Firma mit Quince?",
+        "warum ist der Streit um Quince",
+        "Was ist die größte Größe von Quince",
+    ):
         assert search_wire(question).suggestion is None
     assert search_wire("figna gets a model").suggestion == "figma gets a model"
 
