@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.management import get_commands
 
 from tests.clients.server import ROOT, environment, free_port, running, services
 from tests.wire.installation import set_up
@@ -242,3 +243,14 @@ def test_units_gain_no_privileges_and_set_what_is_described() -> None:
         assert "\nUser=wire\n" in text
         environment = re.findall(r"^Environment=(.*)$", text, re.M)[0]
         assert set(re.findall(r"([A-Z_0-9]+)=", environment)) <= DESCRIBED | PYTHONS_OWN
+        assert set(re.findall(r"manage\.py (\w+)", text)) <= set(get_commands())
+
+
+def test_the_guide_enables_every_timer_and_backup_and_verification_have_one() -> None:
+    timers = [unit for unit in UNITS if unit.suffix == ".timer"]
+    assert all(timer.with_suffix(".service") in UNITS for timer in timers)
+    runs = "".join(timer.with_suffix(".service").read_text(encoding="utf-8") for timer in timers)
+    assert {"backup", "verifywire"} <= set(re.findall(r"manage\.py (\w+)", runs))
+    guide = (ROOT / "docs" / "how-to" / "deploy.md").read_text(encoding="utf-8")
+    (enabled,) = re.findall(r"^systemctl enable --now wire\.service (.*)$", guide, re.M)
+    assert enabled.split() == [timer.name for timer in timers]

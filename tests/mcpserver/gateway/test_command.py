@@ -209,13 +209,46 @@ def test_a_heartbeat_is_not_tried() -> None:
         gateway("try", "openclaw_heartbeat")
 
 
-def test_a_resource_whose_answers_have_a_schema_of_their_own_is_not_tried(server: Server) -> None:
+def add_resource(server: Server, answers: str, more: str = "") -> None:
     server.policy.write_text(
-        'version = 1\n[upstreams.clock]\nkind = "stdio"\ncommand = ["false"]\n'
-        '[resources.time_now]\nuri = "time://now"\nupstream = "clock"\nanswers = "text"\n'
+        'version = 1\n[upstreams.clock]\nkind = "stdio"\ncommand = ["false"]\npass_through = true\n'
+        f'[resources.time_now]\nuri = "time://now"\nupstream = "clock"\nanswers = "{answers}"\n{more}\n'
         'limit = 60\nperiod = "1h"\nttl = "1m"\ntimeout = "5s"\n'
     )
-    with pytest.raises(CommandError, match=r"no sample of 'text' answers.*gateway check --live.*gateway read time://now"):
+
+
+SCHEMA = (
+    'schema = { type = "object", required = ["zone"], properties = { zone = { examples = ["UTC"] }, now = { type = "string" }, '
+    'days = { type = "array", items = { type = "integer", minimum = 3 } }, dst = { type = ["boolean", "null"] } } }'
+)
+
+
+@pytest.mark.parametrize(
+    ("answers", "resource", "invalid", "is_flagged"),
+    [
+        ("json", "time_now", {"garbage", "huge", "wrong_shape"}, True),
+        pytest.param("text", "time_now", {"huge"}, True, marks=pytest.mark.slow),
+        pytest.param("blob", "time_now", {"garbage", "huge", "wrong_shape"}, False, marks=pytest.mark.slow),
+        pytest.param("contents", "clock", {"huge"}, True, marks=pytest.mark.slow),
+        pytest.param("contents", "mcp://clock/demo://a?b=c", {"huge"}, True, marks=pytest.mark.slow),
+        pytest.param("listing", "clock_list", {"garbage", "huge", "wrong_shape"}, True, marks=pytest.mark.slow),
+    ],
+)
+def test_every_kind_of_answer_can_be_tried(
+    server: Server, answers: str, resource: str, invalid: set[str], is_flagged: bool
+) -> None:
+    add_resource(server, answers, SCHEMA if answers == "json" else "")
+    said = dict(line.split(": ", 1) for line in gateway("try", resource).splitlines())
+    assert said["ok"] == "fresh (no error)"
+    assert {mode for mode, line in said.items() if "upstream_invalid" in line} == invalid
+    assert ("flagged as untrusted" in said.get("injection", "")) is is_flagged
+    assert "unauthorized" in said["unauthorized"]
+    assert "timeout" in said["hang"]
+
+
+def test_try_asks_for_an_example_that_a_schema_needs(server: Server) -> None:
+    add_resource(server, "json", 'schema = { type = "string", pattern = "[0-9]{5}" }')
+    with pytest.raises(CommandError, match=r"No sample fits the schema of time_now\. Add examples"):
         gateway("try", "time_now")
 
 

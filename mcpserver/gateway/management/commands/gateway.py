@@ -52,7 +52,7 @@ class Command(WireCommand):
         agent.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="An attribute: twitter_id=12345")
         agent.add_argument("--revoke", action="store_true", help="Revoke its key.")
         tried = what.add_parser("try", help="Run a resource's policy against a server on this machine that misbehaves.")
-        tried.add_argument("resource", nargs="?", default="news_global_trends", help="Its name in the policy.")
+        tried.add_argument("resource", nargs="?", default="news_global_trends", help="Its name in the policy, or an address.")
         explain = what.add_parser("explain", help="Show what was tried for a request, in the upstream's own words.")
         explain.add_argument("request_id", help="provenance.request_id of an answer.")
         log = what.add_parser("log", help="The newest requests.")
@@ -211,7 +211,7 @@ class Command(WireCommand):
 
     def _try(self, *, resource: str, **_options: Any) -> None:
         policy = runtime.policy()
-        if resource not in policy.resources:
+        if "://" not in resource and resource not in policy.resources:
             raise CommandError(f"There is no resource {resource!r}: {', '.join(policy.resources)}.")
         asyncio.run(self._inject_faults(policy, resource))
 
