@@ -26,6 +26,8 @@ _ROW_NUMBER: Final = re.compile(r"[-+]?[0-9]{1,9}(?:\.0*)?")
 class RefusedClaim(ValueError):
     """An entry that cannot be stored; the message says why."""
 
+    row = 0  # of a table, as spreadsheets count; 0 for an entry of another file
+
 
 class Match(Enum):
     SAME = auto()

@@ -174,11 +174,10 @@ def _assign_ids(
         if names.get(draft.short_id, external_id) != external_id:
             stored = known[external_id].short_id if external_id in known else ""
             if stored != draft.short_id:
-                counted.remarks[place] = (
-                    f"{draft.name}: its short id {draft.short_id[:60]} is another claim's; it was stored without it"
-                )
+                remark = f"{draft.name}: its short id {draft.short_id[:60]} is another claim's; it was stored without it"
+                draft = replace(draft, remarks=(remark, *draft.remarks))
             draft = replace(draft, short_id=stored)
-        elif draft.remarks:
+        if draft.remarks:
             counted.remarks[place] = "; ".join(draft.remarks)
         for name in filter(None, (external_id, draft.short_id)):
             names.setdefault(name, external_id)
