@@ -228,6 +228,8 @@ class PublisherAdmin(base.ModelAdmin[Publisher]):
         if form.instance.slug != OWN:
             store.leave_out(form.instance)
         store.announce()  # terms are public: whoever asks gets the new ones from now on
+        page = format_html('<a href="{}">{}</a>', self.view_on_site(form.instance), form.instance)
+        self.message_user(request, format_html("Public page: {}.", page))
 
     def remove(self, request: HttpRequest, pk: int) -> HttpResponse:
         """Show what will happen and ask why; only a post of that form removes."""

@@ -23,8 +23,12 @@ class RecordsField(forms.CharField):
         needed = ", ".join(schema.get("required", ()))
         others = ", ".join(name for name in self.columns if name not in schema.get("required", ()))
         between = "" if is_one else " An empty line starts the next one."
+        between += " Lines without a value are ignored."
         text = f"One “name: value” per line. Required: {needed}.{f' Optional: {others}.' if others else ''}{between}"
-        super().__init__(**{"help_text": text, "widget": UnfoldAdminTextareaWidget({"rows": 4 if is_one else 8})} | options)
+        # An empty record to fill in: lines without a value are ignored.
+        template = "\n".join(f"{name}: " for name in dict.fromkeys((*schema.get("required", ()), *self.columns)))
+        widget = UnfoldAdminTextareaWidget({"rows": len(self.columns) if is_one else 8})
+        super().__init__(**{"help_text": text, "widget": widget, "initial": template} | options)
 
     def prepare_value(self, value: Any) -> Any:
         if isinstance(value, str) or value is None:

@@ -5,6 +5,7 @@ import tempfile
 import time
 from pathlib import Path
 from typing import Any, Final
+from urllib.parse import urlencode
 
 from django import forms
 from django.conf import settings
@@ -17,7 +18,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.html import format_html_join
+from django.utils.html import format_html, format_html_join
 from unfold.widgets import UnfoldAdminFileFieldWidget, UnfoldAdminSelectWidget
 
 from config.errors import WireError
@@ -55,17 +56,21 @@ class ClaimAdmin(QueuedAdmin[Claim]):
     """A claim as its fact-checker published it. Only loads change it; here it is withdrawn or superseded, and given back."""
 
     form = RetractForm
-    list_display = ("title", "id_shown", "rating_label", "language", "status", "mark", "published_at", "public")
+    list_display = ("title", "id_column", "rating_label", "language", "status", "mark", "published_at", "public")
     list_filter = (QueueFilter, "status", "internal", "language", "rating_label")
     search_fields = ("synopsis", "short_id", "external_id")
     readonly_fields = (
         *("external_id", "short_id", "process_id", "status", "internal", "synopsis", "rating_label", "rating_summary"),
-        *("rating_statement", "publishing_url", "publisher", "claimant", "published_at", "language", "categories"),
+        *("rating_statement", "publishing_url", "publisher", "claimant", "published_at", "language", "category_names"),
         *("content_sha256", "first_seen_at", "changed_at", "withdrawn_at", "earlier"),
     )
     show_full_result_count = False
     has_add_permission = has_delete_permission = base.never
-    public = base.column("Public page", lambda claim: base.link_public(permalink(claim), claim))
+    empty = "There are no fact-checks yet. Load a file under Loads, “Upload claims”."
+    search_help_text = "Words of the claim, or its ID"
+    public = base.column("Public page", lambda claim: base.link_public(permalink(claim), claim) if claim.is_public else "")
+    id_column = base.column("ID", lambda claim: claim.id_shown)
+    category_names = base.column("Categories", lambda claim: ", ".join(one["name"] for one in claim.categories) or "none")
 
     @admin.display(description="")
     def mark(self, claim: Claim) -> str:
@@ -85,6 +90,15 @@ class ClaimAdmin(QueuedAdmin[Claim]):
             store.supersede(obj, form.cleaned_data["superseded_by"])
         if "withdrawn_reason" in form.changed_data:
             store.withdraw(obj, reason, timezone.now()) if reason else store.give_back(obj, timezone.now())
+
+    def view_on_site(self, claim: Claim) -> str | None:
+        return permalink(claim) if claim.is_public else None
+
+    def response_change(self, request: HttpRequest, obj: Claim) -> HttpResponse:
+        address = self.view_on_site(obj)
+        shown = format_html('<a href="{}">{}</a>', address, obj.title) if address else base.link(obj, obj.title)
+        self.message_user(request, format_html("Saved: {}.", shown))
+        return HttpResponseRedirect(request.path) if "_continue" in request.POST else self.response_post_save_change(request, obj)
 
     def construct_change_message(self, request: HttpRequest, form: Any, formsets: Any, add: bool = False) -> Any:  # noqa: ARG002
         return " ".join(f"{form.fields[name].label}: {form.cleaned_data[name] or 'none'}." for name in form.changed_data)
@@ -177,6 +191,7 @@ class LoadJobAdmin(base.ReadOnly):
             "may_resume": may_resume,
             "may_change": self.has_upload_permission(request),
             "shown": load_jobs.MOST_MESSAGES,
+            **_link_claims(job),
         }
         return render(request, "admin/load_job.html", context)
 
@@ -208,6 +223,15 @@ class LoadJobAdmin(base.ReadOnly):
             self.message_user(request, f"This file is already being loaded. {error.hint}", messages.WARNING)
         else:
             base.remember(request, [job], f"Uploaded {job.source}.", ADDITION)
+
+
+def _link_claims(job: LoadJob) -> dict[str, str]:
+    """Return the lists of the claims that were new and that changed while the job ran."""
+    page, begun = reverse("admin:factchecks_claim_changelist"), job.created_at.isoformat()
+    ended = (job.beat_at or job.created_at).isoformat()
+    new = urlencode({"first_seen_at__gte": begun, "first_seen_at__lte": ended})
+    changed = urlencode({"first_seen_at__lt": begun, "changed_at__gte": begun, "changed_at__lte": ended})
+    return {"new_claims": f"{page}?{new}", "changed_claims": f"{page}?{changed}"}
 
 
 def _uploads() -> Path:

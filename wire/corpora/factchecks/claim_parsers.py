@@ -45,8 +45,7 @@ _DUMP_FIELDS: Final = frozenset(
         "supersededBy",
     }
 )
-NOT_STORED: Final = frozenset({"rating_hint", "remarks", "is_dump"})  # fields of a draft
-_NAMED_ONCE: Final = "(only the first is named)"
+NOT_STORED: Final = frozenset({"rating_hint", "remarks", "is_dump", "row"})  # fields of a draft
 _NOT_TEXT: Final = re.compile(r"[\x00\ud800-\udfff]")
 _TIME_OF_DAY: Final = re.compile(r"[,\s]+(?:[^\W\d_]{1,3}\s+)?[0-9]{1,2}\s*[:h]\s*[0-9]{2}")
 
@@ -74,6 +73,7 @@ class ClaimDraft:
     rating_hint: Rating | None = field(default=None, compare=False)  # the probable meaning of a label that nobody knows yet
     remarks: Sequence[str] = field(default=(), compare=False)  # on what its entry or its file lacks
     is_dump: bool = False
+    row: int = field(default=0, compare=False)  # of a table, as spreadsheets count; 0 for an entry of another file
 
     @property
     def name(self) -> str:
@@ -89,7 +89,7 @@ class ClaimDraft:
     def sha256(self) -> str:
         """Hash of everything that is stored."""
         fields = asdict(self) | {"published_at": self.published_at.isoformat() if self.published_at else None, "rating_hint": None}
-        del fields["is_dump"], fields["remarks"]
+        del fields["is_dump"], fields["remarks"], fields["row"]
         return hashlib.sha256(orjson.dumps(fields, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
 
@@ -151,7 +151,7 @@ def parse_claim_review(entry: Any, language: str) -> ClaimDraft:
     labels = (_line(_plain(rating.get(name)), 200) for name in ("alternateName", "name", "ratingValue"))
     label = next(filter(None, labels), "")
     published_at = _moment(date := _first(review.get("datePublished")) or _first(review.get("dateCreated")))
-    unrated = () if label else (f"stored without a rating: no reviewRating has one {_NAMED_ONCE}",)
+    unrated = () if label else ("stored without a rating: no reviewRating has one",)
     draft = ClaimDraft(
         external_id=identifier or make_id(publisher, url, claim, summary),
         synopsis=claim,
@@ -193,6 +193,7 @@ _COLUMNS: Final[Mapping[str, Sequence[str]]] = {name: names.split() for name, na
 _HEADLINES: Final = ("summary", "statement")  # they stand for the claim in a table that has no column of claims
 _CLAIM_COLUMNS: Final = frozenset(name for field in ("synopsis", *_HEADLINES) for name in _COLUMNS[field])
 _HELPFUL: Final = {"label": "ratings", "url": "addresses", "publisher": "names of the checkers", "date": "dates"}
+_MISSING: Final = {"label": "rating", "url": "web address", "publisher": "checker's name", "date": "date"}
 
 
 @lru_cache(maxsize=2_000)
@@ -235,12 +236,15 @@ def parse_row(row: Mapping[str, Any], language: str) -> ClaimDraft:
     claim = texts.pop(source)
     url, publisher = _url(value("url")), _line(value("publisher"), 200)
     if not any(map(str.isalpha, claim)):
-        raise RefusedClaim(f"it has no claim; columns for it are {', '.join(_COLUMNS['synopsis'])}")
+        columns = "" if has_claims else f"; columns for it are {', '.join(_COLUMNS['synopsis'])}"
+        raise RefusedClaim(f"it has no claim{columns}")
     ids = (_line(folded.get(name, ""), 200) for name in _COLUMNS["id"])
     own = next((one for one in ids if one and not is_row_number(one)), "")
     summary, label, status = texts.get("summary", ""), _line(value("label"), 200), _line(value("status"), 40)
     if status and not label and rate_label(status):  # a column of that name holds verdicts
         label, status = status, ""
+    given = {"label": label} | {field: value(field) for field in ("url", "publisher", "date")}
+    missing = [_MISSING[field] for field, text in given.items() if not text and not folded.keys().isdisjoint(_COLUMNS[field])]
     scale = {
         name: folded.get(f"rating_{name.lower()}") or folded.get(name.lower())
         for name in ("ratingValue", "worstRating", "bestRating")
@@ -259,7 +263,11 @@ def parse_row(row: Mapping[str, Any], language: str) -> ClaimDraft:
         published_at=(published_at := _moment(value("date"))),
         categories=[{"name": one} for one in _keywords(re.sub(r"[\[\]'\"]", "", value("categories"))) if not _url(one)],
         rating_hint=rate_label(label) or _guess_rating(scale),
-        remarks=(*_note_unread("web address", value("url"), url), *_note_unread("date", value("date"), published_at)),
+        remarks=(
+            *((f"stored without a {', a '.join(missing)}",) if missing else ()),
+            *_note_unread("web address", value("url"), url),
+            *_note_unread("date", value("date"), published_at),
+        ),
     )
     return _with_language(draft, value("language"), language)
 
@@ -330,7 +338,7 @@ def _with_language(draft: ClaimDraft, own: Any, given: str) -> ClaimDraft:
 def _note_unread(what: str, given: Any, found: Any) -> tuple[str, ...]:
     """Return the remark on a text that was given and could not be read."""
     text = _cell(_first(_field(given, "@id")))[:MAX_NAME]
-    return (f"stored without a {what}: none is read from {quote(text)} {_NAMED_ONCE}",) if text.strip() and not found else ()
+    return (f"stored without a {what}: none is read from {quote(text)}",) if text.strip() and not found else ()
 
 
 def _guess_rating(rating: Mapping[str, Any]) -> Rating | None:

@@ -75,15 +75,10 @@ def fingerprint(file: Path, language: str) -> str:
 def read_entries(file: Path, language: str, most_bytes: int | None = None) -> Iterator[Entry]:
     """Yield the claims of a file, in its order. `most_bytes` bounds what a packed file holds. Raises: Unreadable."""
     read = refused = 0
-    named = set[str]()
     name = _plain_name(file)
     try:
         with _open_text(file, most_bytes) as text:
             for entry in _read_entries(name, text, language):
-                if isinstance(entry, ClaimDraft) and entry.remarks:  # one of each kind, so that refusals are not crowded out
-                    by_kind = {remark.partition("“")[0]: remark for remark in entry.remarks}
-                    entry = replace(entry, remarks=tuple(by_kind[kind] for kind in by_kind if kind not in named))
-                    named.update(by_kind)
                 yield entry
                 read, refused = read + 1, refused + isinstance(entry, RefusedClaim)
                 if refused > 1_000 and refused * 10 > read * 9:
@@ -162,18 +157,22 @@ def _read_table(text: IO[str], language: str) -> Iterator[Entry]:
         if first.lower().startswith("sep="):  # as spreadsheets write it
             first, delimiter = text.readline(), first[4:5]
         rows = csv.reader(chain([first], text), delimiter=delimiter)
-        header = next(rows, [])
+        header, first_row = next(rows, []), rows.line_num + 1
         if len(header) > MAX_COLUMNS:
             raise Unreadable(f"the table has {len(header):,} columns, and may have {MAX_COLUMNS:,}")
         try:
             lack = claim_parsers.describe_lack(header) if header else ""
         except RefusedClaim as why:
             raise Unreadable(f"{why}; it has {', '.join(name[:40] for name in header[:20])}") from why
-        for cells in filter(None, rows):
+        for number, cells in enumerate(rows, first_row):
+            if not cells:
+                continue
             row = dict(zip(header, cells, strict=False))
             entry = _try_parse(claim_parsers.parse_row, row, row, language)
-            if lack and isinstance(entry, ClaimDraft):
-                entry, lack = replace(entry, remarks=(lack, *entry.remarks)), ""
+            if isinstance(entry, ClaimDraft):
+                entry, lack = replace(entry, row=number, remarks=(lack, *entry.remarks) if lack else entry.remarks), ""
+            else:
+                entry.row = number
             yield entry
     finally:
         csv.field_size_limit(before)

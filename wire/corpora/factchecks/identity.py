@@ -26,6 +26,8 @@ _ROW_NUMBER: Final = re.compile(r"[-+]?[0-9]{1,9}(?:\.0*)?")
 class RefusedClaim(ValueError):
     """An entry that cannot be stored; the message says why."""
 
+    row = 0  # of a table, as spreadsheets count; 0 for an entry of another file
+
 
 class Match(Enum):
     SAME = auto()
@@ -51,10 +53,26 @@ def scoped_id(draft: Rated, own: str) -> str:
     return str(uuid.uuid5(_NAMESPACE, f"{_line(draft.publisher)}\n{_site(draft.publishing_url)}\n{own}\nscoped"))
 
 
+def id_without_address(draft: "ClaimDraft") -> str:
+    """Return the id that was made of the entry, or would be if it had no address; "" if it has an id of its own or no publisher."""
+    made = make_id(draft.publisher, draft.publishing_url, draft.synopsis)
+    return make_id(draft.publisher, "", draft.synopsis) if draft.publisher and draft.external_id == made else ""
+
+
+def lacks_only_address(stored: Rated, draft: Rated) -> bool:
+    """Return true for one fact-check where an entry gives no address: a checker's name, the text and the day are the same."""
+    days = {one.published_at.date() for one in (stored, draft) if one.published_at}
+    texts = [(_line(one.publisher), _line(one.synopsis)) for one in (stored, draft)]
+    is_lacking = not (stored.publishing_url and draft.publishing_url)
+    return is_lacking and bool(draft.publisher) and texts[0] == texts[1] and len(days) < 2
+
+
 def find_id(draft: "ClaimDraft", holders: Mapping[str, Rated], names: Mapping[str, str]) -> str:
     """Return the id of a claim; `holders`: claims by candidate id, `names`: ids by every name of claims. Raises: RefusedClaim."""
-    own, scoped = draft.external_id, scoped_id(draft, draft.external_id)
+    own, scoped, bare = draft.external_id, scoped_id(draft, draft.external_id), id_without_address(draft)
     found = {one: compare(holders[one], draft) for one in (own, scoped) if one in holders}
+    if bare in holders and (_page(holders[bare]) == _page(draft) or lacks_only_address(holders[bare], draft)):
+        found.setdefault(bare, Match.SAME)
     same = next((one for one, match in found.items() if match is Match.SAME), None)
     if same is not None:
         return same
@@ -77,15 +95,21 @@ def compare(stored: Rated, draft: "ClaimDraft") -> Match:
     if draft.is_dump and not all(sites):
         return Match.SAME  # the id is the key of one database, whose claims get their address when they are published
     if sites[0] != sites[1]:
+        if lacks_only_address(stored, draft):
+            return Match.SAME
         return Match.CONFLICT if is_other_text else Match.OTHER
-    pages = (url.partition("#")[0].partition("://")[2] for url in (stored.publishing_url, draft.publishing_url))
-    is_other_url = len({page.removeprefix("www.").rstrip("/") for page in pages}) > 1  # sites change these without moving a page
+    is_other_url = _page(stored) != _page(draft)
     is_anonymous = not draft.publisher and not sites[1]
     return Match.CONFLICT if is_other_text and (is_other_url or is_anonymous) else Match.SAME
 
 
 def _line(text: str) -> str:
     return fold_text(" ".join(text.split()))
+
+
+def _page(rated: Rated) -> str:
+    page = rated.publishing_url.partition("#")[0].partition("://")[2]
+    return page.removeprefix("www.").rstrip("/")  # sites change these without moving a page
 
 
 def _site(url: str) -> str:

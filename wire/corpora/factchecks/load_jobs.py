@@ -17,7 +17,7 @@ from wire.corpora.factchecks.claim_parsers import ClaimDraft
 from wire.corpora.factchecks.file_formats import Entry, Unreadable
 from wire.corpora.factchecks.models import LoadJob
 
-MOST_MESSAGES: Final = 200  # errors of a job that are kept in its row
+MOST_MESSAGES: Final = 200  # refusals of a job that are stored in its row, and as many remarks
 MOST_CHARACTERS: Final = 5_000_000  # of the texts of one batch
 SILENT: Final = dt.timedelta(minutes=10)  # after which a job that is marked as running counts as killed
 
@@ -82,9 +82,13 @@ def lock(file: Path) -> Iterator[None]:
 def _store_batch(job: LoadJob, batch: Sequence[Entry]) -> None:
     now = timezone.now()
     stored = store.store(batch, now)
-    told = sorted((stored.refused | stored.remarks).items())
-    messages = [f"Entry {job.processed + place + 1}: {why}"[:500] for place, why in told]
-    job.messages = [*job.messages, *messages][:MOST_MESSAGES]
+    # Remarks leave room for refusals, which may come later.
+    listed = min(job.errors, MOST_MESSAGES)
+    refused = sorted(stored.refused.items())[: MOST_MESSAGES - listed]
+    remarks = sorted(stored.remarks.items())[: max(MOST_MESSAGES - (len(job.messages) - listed), 0)]
+    for place, why in sorted([*refused, *remarks]):
+        row = batch[place].row
+        job.messages.append(f"{f'Row {row}' if row else f'Entry {job.processed + place + 1}'}: {why}"[:500])
     job.errors, job.processed, job.beat_at = job.errors + len(stored.refused), job.processed + len(batch), now
     counted = ("created", "updated", "skipped")
     for name in counted:

@@ -1,6 +1,7 @@
 """Writes claims: new ones, changed ones, withdrawn ones, and the index that searches read. One transaction a batch."""
 
 import datetime as dt
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Final
@@ -135,7 +136,8 @@ def _assign_ids(
     """Return the stored claims that entries are about, and the drafts to store, by id; `counted` gets what is refused."""
     counted.refused = {place: str(entry) for place, entry in enumerate(entries) if isinstance(entry, RefusedClaim)}
     drafts = [entry for entry in entries if isinstance(entry, ClaimDraft)]
-    ids = {one for draft in drafts for one in (draft.external_id, identity.scoped_id(draft, draft.external_id))}
+    bare = {draft.external_id: identity.id_without_address(draft) for draft in drafts}
+    ids = {one for draft in drafts for one in (draft.external_id, identity.scoped_id(draft, draft.external_id))} | {*bare.values()}
     known = {claim.external_id: claim for claim in Claim.objects.filter(external_id__in=ids)}
     # The id of the claim that has each name, as its id or short id; an id before a short id that is spelled the same.
     given_names = {name for draft in drafts for name in (draft.external_id, draft.short_id) if name}
@@ -143,6 +145,10 @@ def _assign_ids(
     names |= {one: one for one in Claim.objects.filter(external_id__in=given_names).values_list("external_id", flat=True)}
     holders: dict[str, Claim | ClaimDraft] = dict(known)
     wanted = dict[str, ClaimDraft]()
+    with_address = defaultdict[str, list[Claim | ClaimDraft]](list)  # by text: where those without one may be found
+    lacking = {draft.synopsis for draft in drafts if draft.external_id == bare[draft.external_id] not in known}
+    for claim in Claim.objects.filter(synopsis__in=lacking).exclude(publishing_url="") if lacking else ():
+        with_address[claim.synopsis].append(claim)
     for place, given in enumerate(entries):
         if isinstance(given, RefusedClaim):
             continue
@@ -151,18 +157,31 @@ def _assign_ids(
         except RefusedClaim as why:
             counted.refused[place] = f"{given.name}: {why}"
             continue
-        draft = replace(given, external_id=external_id)
+        draft, holder = replace(given, external_id=external_id), holders.get(external_id)
+        if not given.publishing_url and not given.is_dump:
+            if holder is None and bare[given.external_id] == given.external_id:
+                same = (one for one in with_address[given.synopsis] if identity.lacks_only_address(one, given))
+                holder = next(same, None)
+            if holder is not None and holder.publishing_url:  # an entry without an address changes nothing of one that has it
+                told = ("rating_label", "rating_summary", "rating_statement", "published_at")
+                if any(getattr(given, name) not in ("", None, getattr(holder, name)) for name in told):
+                    url = holder.publishing_url
+                    counted.remarks[place] = f"{given.name}: stored already, with the web address {url}; give that to change it"
+                continue
+        elif holder is not None and external_id == bare[given.external_id]:  # stored without an address, which it gets
+            missing = [name for name in _OF_DRAFT if not getattr(draft, name)]
+            draft = replace(draft, **{name: getattr(holder, name) for name in missing})
         if names.get(draft.short_id, external_id) != external_id:
             stored = known[external_id].short_id if external_id in known else ""
             if stored != draft.short_id:
-                counted.remarks[place] = (
-                    f"{draft.name}: its short id {draft.short_id[:60]} is another claim's; it was stored without it"
-                )
+                remark = f"{draft.name}: its short id {draft.short_id[:60]} is another claim's; it was stored without it"
+                draft = replace(draft, remarks=(remark, *draft.remarks))
             draft = replace(draft, short_id=stored)
-        elif draft.remarks:
+        if draft.remarks:
             counted.remarks[place] = "; ".join(draft.remarks)
         for name in filter(None, (external_id, draft.short_id)):
             names.setdefault(name, external_id)
+        with_address[draft.synopsis] += [draft] if draft.publishing_url else []
         holders[external_id] = wanted[external_id] = draft
     return known, wanted
 

@@ -73,6 +73,12 @@ def test_records_are_written_line_by_line_and_read_again() -> None:
     assert not field.has_changed([{"text": "Last", "number": None}], "text: Last"), "a null that is stored stays"
     assert field.has_changed(records, written + "x")
     assert (field.clean(""), RecordsField(SCHEMA, LINK, is_one=True).clean("text: a")) == (None, {"text": "a"})
+    template = field.initial
+    assert template == "text: \nnumber: \nis_new: \nlinks: "
+    assert (field.clean(template), field.has_changed(template, template)) == (None, False)
+    with pytest.raises(ValidationError, match="required"):
+        RecordsField(SCHEMA, LINK).clean(template)
+    assert field.clean(template.replace("text: ", "text: a")) == [{"text": "a"}]
     for wrong, says in (
         ("text", "Line 1 is not a “name: value”"),
         ("text: a\nmood: b", "Line 2 is not a “name: value” with one of these names: text, number, is_new, links"),

@@ -282,7 +282,7 @@ def test_a_known_label_is_stored_with_its_meaning_and_an_unknown_one_waits_for_a
 ) -> None:
     job = load_file(tmp_path / "a.csv", f"claim,rating\n{CLAIM},Fałsz.\nThe sun is cold,Quatsch\n")
     assert job.messages == [
-        "Entry 1: the table has no column of addresses (publishing_url), names of the checkers (publisher), dates (published_at)"
+        "Row 2: the table has no column of addresses (publishing_url), names of the checkers (publisher), dates (published_at)"
     ]
     assert dict(RatingName.objects.filter(label__in=("Fałsz.", "Quatsch")).values_list("label", "rating")) == {
         "Fałsz.": "false",
@@ -350,11 +350,12 @@ def test_categories_are_read_out_of_lists_in_quotes_and_of_pairs_with_addresses(
     assert draft.claimant == "Ana"
 
 
-def test_the_first_date_that_is_not_read_is_named(tmp_path: Path) -> None:
+def test_each_date_that_is_missing_or_not_read_is_named(tmp_path: Path) -> None:
     header, url = "claim,label,url,publisher,date", "False,https://a.example"
     table = f"{header}\nOne,{url}/1,A,2024-05-01\nTwo,{url}/2,A,lately\nThree,{url}/3,A,soon\nFour,{url}/4,A,\n"
     remarks = [one.remarks for one in read(tmp_path, "a.csv", table) if isinstance(one, ClaimDraft)]
-    assert remarks == [(), ("stored without a date: none is read from “lately” (only the first is named)",), (), ()]
+    unread = [(f"stored without a date: none is read from “{word}”",) for word in ("lately", "soon")]
+    assert remarks == [(), *unread, ("stored without a date",)]
 
 
 @pytest.mark.parametrize(

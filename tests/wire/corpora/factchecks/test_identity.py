@@ -1,6 +1,7 @@
 """A claim is its checker's: no file replaces the claim of another one, none is stored twice, and what changes is kept."""
 
 import json
+from itertools import permutations
 from pathlib import Path
 from typing import Any
 
@@ -108,6 +109,68 @@ def test_rows_of_two_publishers_with_one_id_are_two_and_found_again(tmp_path: Pa
     load_file(tmp_path / "a.csv", rows)
     job = load_file(tmp_path / "b.csv", rows + "\n")
     assert (Claim.objects.count(), job.skipped) == (2, 2)
+
+
+BARE = "2026-02-01,False,,Neatly,Checker,Bees paint"
+PIER, TRAM = ",False,https://a.example/1,,Checker,Bees paint", ",True,https://a.example/2,,Checker,Bees paint"
+LATER = "2026-03-01,True,https://a.example/3,,Checker,Bees paint"
+
+
+def load_rows(path: Path, *rows: str) -> LoadJob:
+    return load_file(path, "\n".join(["date,rating,url,summary,publisher,claim", *rows, ""]))
+
+
+@pytest.mark.parametrize("order", list(permutations((BARE, PIER, TRAM))))
+def test_an_entry_without_an_address_is_one_fact_check_with_the_entry_that_has_it(tmp_path: Path, order: tuple[str, ...]) -> None:
+    for row in order:
+        load_rows(tmp_path / f"{order.index(row)}.csv", row)
+    before = list(Claim.objects.order_by("number").values())
+    assert sorted(one["publishing_url"] for one in before) == ["https://a.example/1", "https://a.example/2"]
+    for row in order:
+        job = load_rows(tmp_path / f"again{order.index(row)}.csv", row, "")
+        assert (job.created, job.updated, job.skipped) == (0, 0, 1)
+    job = load_rows(tmp_path / "together.csv", *order)
+    assert (job.created, job.updated, job.skipped) == (0, 0, 3)
+    assert list(Claim.objects.order_by("number").values()) == before
+
+
+@pytest.mark.parametrize("order", list(permutations((BARE, PIER, TRAM))))
+def test_in_one_file_too(tmp_path: Path, order: tuple[str, ...]) -> None:
+    for name in ("a.csv", "b.csv"):
+        job = load_rows(tmp_path / name, *order, *[""] * (name == "b.csv"))
+        assert Claim.objects.exclude(publishing_url="").count() == Claim.objects.count() == 2
+    assert (job.created, job.updated, job.skipped) == (0, 0, 3)
+
+
+def test_a_fact_check_that_gets_its_address_keeps_its_id_and_what_only_it_said(tmp_path: Path) -> None:
+    load_rows(tmp_path / "a.csv", BARE)
+    before = Claim.objects.get()
+    job = load_rows(tmp_path / "b.csv", TRAM)
+    after = Claim.objects.get()
+    assert (job.created, job.updated) == (0, 1)
+    assert (after.external_id, after.rating_summary, after.published_at) == (before.external_id, "Neatly", before.published_at)
+    assert (after.rating_label, after.publishing_url) == ("True", "https://a.example/2")
+    assert ClaimRevision.objects.get().fields["publishing_url"] == ""
+
+
+def test_an_entry_without_an_address_changes_nothing_of_one_that_has_it_and_says_so(tmp_path: Path) -> None:
+    load_rows(tmp_path / "a.csv", TRAM)
+    job = load_rows(tmp_path / "b.csv", BARE)
+    assert Claim.objects.get().rating_label == "True"
+    assert "“Bees paint”: stored already, with the web address https://a.example/2; give that to change it" in job.messages[0]
+
+
+def test_a_review_of_another_day_or_checker_is_another_fact_check(tmp_path: Path) -> None:
+    load_rows(tmp_path / "a.csv", BARE, LATER, PIER.replace("Checker", "Other"), PIER.replace("Checker", ""))
+    assert Claim.objects.count() == 4
+
+
+def test_an_id_of_its_own_finds_the_fact_check_that_lacked_its_address(tmp_path: Path) -> None:
+    table = "id,publisher,claim,rating,url\nk-1,Checker,Bees paint,False,"
+    load_file(tmp_path / "a.csv", table)
+    load_file(tmp_path / "b.csv", table + "https://a.example/1")
+    job = load_file(tmp_path / "a.csv", table + "\n")
+    assert (Claim.objects.get().publishing_url, job.skipped) == ("https://a.example/1", 1)
 
 
 def test_one_id_with_another_url_and_another_text_is_refused_by_name(tmp_path: Path) -> None:

@@ -67,6 +67,29 @@ def test_what_is_refused_is_told_with_its_place(tmp_path: Path, capsys: pytest.C
     assert (job.created, job.errors, job.messages) == (2, 1, ["Entry 2: it has neither id nor shortId"])
 
 
+def test_every_row_that_is_refused_or_incomplete_is_named_by_its_number_in_the_table(tmp_path: Path) -> None:
+    file = tmp_path / "a.csv"
+    rows = ["One,,https://a.example/1", "", ",False,https://a.example/2", '"Three\nlines",,', "Four,False,https://a.example/4"]
+    file.write_text("\n".join(["claim,rating,url", *rows, "Five,,https://a.example/5"]))
+    load_jobs.load(job := load_jobs.job_for(file, "en"), file)
+    assert (job.created, job.errors) == (4, 1)
+    assert job.messages == [
+        "Row 2: the table has no column of names of the checkers (publisher), dates (published_at); stored without a rating",
+        "Row 4: “https://a.example/2”: it has no claim",
+        "Row 5: stored without a rating, a web address",
+        "Row 7: stored without a rating",
+    ]
+
+
+def test_remarks_leave_room_for_refusals(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(load_jobs, "MOST_MESSAGES", 3)
+    monkeypatch.setattr(store, "BATCH", 4)
+    file = tmp_path / "a.csv"
+    file.write_text("\n".join(["claim,rating", *(f"Claim {number}," for number in range(9)), *[",False"] * 9]))
+    load_jobs.load(job := load_jobs.job_for(file, "en"), file)
+    assert [message.partition(":")[0] for message in job.messages] == [f"Row {number}" for number in (2, 3, 4, 11, 12, 13)]
+
+
 def test_what_a_claim_is_stored_without_is_told_with_its_place(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "reviews.json"
     file.write_text(json.dumps([{"@type": "ClaimReview", "claimReviewed": "Eins", "url": "moon", "datePublished": "31.13.2026"}]))

@@ -1,6 +1,7 @@
 """REST, pages, checkbot-rag's own addresses and the desk."""
 
 import fcntl
+import html
 import json
 import re
 from pathlib import Path
@@ -177,6 +178,24 @@ class TestDesk:
         assert "Done. What was stored stays" in words(answer)
         assert "40 fact-checks read from the file: 40 new , 0 changed, 0 already there, none refused." in words(answer)
         assert 'hx-trigger="every' not in answer.content.decode(), "nothing more is to come"
+
+    def test_the_page_of_a_load_leads_to_its_claims_alone(self, desk: Client) -> None:
+        load(LEAD, claim(1, "Mond"))
+        entries = [claim(1, "Der Mond ist aus Käse"), claim(2, "Mars")]
+        file = SimpleUploadedFile("a.json", json.dumps(entries).encode())
+        answer = desk.post("/admin/factchecks/loadjob/upload/", {"file": file, "language": "de"}, follow=True)
+        pages = [
+            html.unescape(page)
+            for page in re.findall(r'href="(/admin/factchecks/claim/\?first_seen[^"]*)"', answer.content.decode())
+        ]
+        listed = [[row.synopsis for row in desk.get(page).context["cl"].result_list] for page in pages]
+        assert listed == [["Mars"], ["Der Mond ist aus Käse"]]
+
+    def test_a_saved_fact_check_is_linked_to_its_public_page(self, desk: Client) -> None:
+        first, *_ = load(LEAD)
+        page = f"/admin/factchecks/claim/{first.pk}/change/"
+        answer = desk.post(page, {"withdrawn_reason": "Wrong.", "superseded_by": ""}, follow=True).content.decode()
+        assert re.search(rf'Saved: <a href="[^"]*/factcheck/{LEAD["shortId"]}">{LEAD["synopsis"]}</a>\.', answer)
 
     def test_a_load_that_was_killed_goes_on_at_the_desk(self, desk: Client, monkeypatch: pytest.MonkeyPatch) -> None:
         with monkeypatch.context() as killed, (FIXTURES / "claims_de.json").open("rb") as file:
