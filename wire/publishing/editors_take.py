@@ -241,7 +241,10 @@ def _list_others(day: dt.date, ranked: Sequence[Brief]) -> list[Brief]:
     one = [
         story
         for story in ranked
-        if story.newsrooms == 1 and story.is_news and story.weight >= STATEMENT and names_action(story.headline)
+        if story.newsrooms == 1
+        and story.is_news
+        and story.weight >= STATEMENT
+        and (names_action(story.headline) or story.weight >= STATEMENT + 2)  # billions of a tracked company
     ]
     return [*several, *one]
 

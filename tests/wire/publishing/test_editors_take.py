@@ -265,11 +265,13 @@ def test_advice_on_yesterdays_news_does_not_lead_a_day() -> None:
     assert "is “[OpenAI sues the Times" in editors_take.write(DAY, [advice, news], None)
 
 
-def test_a_headline_without_an_action_is_told_only_as_the_lead() -> None:
+def test_a_headline_without_an_action_is_told_only_as_the_lead_or_for_billions() -> None:
     lead = brief(1, "OpenAI sues the Times", sources=3)
     view, news = brief(2, "Gemini’s task automation is here and it’s wild"), brief(3, "Google buys Wiz for two billion")
-    text = editors_take.write(DAY, [lead, view, news], None)
+    amount = brief(4, "Sam Altman says OpenAI has a $20B run rate")
+    text = editors_take.write(DAY, [lead, view, news, amount], None)
     assert "Google buys Wiz" in text
+    assert "$20B run rate" in text
     assert "wild" not in text
 
 
