@@ -111,9 +111,9 @@ def test_an_edit_waits_for_its_release(desk: Client, corpus: Corpus) -> None:
 def test_a_new_row_is_checked_by_the_rules_of_files(desk: Client, corpus: Corpus) -> None:
     add = "/admin/timeline/timelineevent/add/"
     wrong = EVENT | {"corpus": corpus.pk, "row_source_url": "http://example.org/", "row_motifs": "stopped-clock\ngone"}
-    told = words(save(desk, add, wrong))
-    assert "needs a source_url that begins with https://" in told
-    assert "names the unknown motif gone" in told
+    errors = save(desk, add, wrong).context["adminform"].form.errors
+    assert "needs a source_url that begins with https://" in str(errors["row_source_url"])
+    assert "names the unknown motif gone" in str(errors["row_motifs"])
     assert not TimelineEvent.objects.filter(key="new-clock").exists()
     assert save(desk, add, EVENT | {"corpus": corpus.pk}).status_code == 302
     row = TimelineEvent.objects.get(key="new-clock")
@@ -175,8 +175,8 @@ def test_a_corpus_is_a_form_whose_empty_parts_are_as_usual(desk: Client, corpus:
     ("field", "value", "says"),
     [
         ("homepage", "ftp://example.org", "begins with https://"),
-        ("official_domains", "example.org\nno host", "should match pattern"),
-        ("vocabularies__families", "Two Words", "should match pattern"),
+        ("official_domains", "example.org\nno host", "Entry 2: write a host"),
+        ("vocabularies__families", "Two Words", "Entry 1: use lower-case letters"),
         ("vocabularies__layers", "id: tide\nlane: sideways\nrule: x", "official"),
         ("vocabularies__layers", "tide", "Line 1 is no"),
         ("kind", "mood", "Select a valid choice"),
@@ -198,6 +198,9 @@ def test_a_corpus_begins_at_the_desk_with_a_name_and_a_kind(desk: Client) -> Non
     add = "/admin/timeline/corpus/add/"
     new = {"slug": "lighthouse", "name": "The lighthouse", "kind": "news", "seen": ""}
     assert "The corpus harbour-clock already exists." in words(desk.post(add, new | {"slug": SLUG}))
+    wrong = desk.post(add, new | {"slug": "Two Words"}).context["adminform"].form.errors
+    assert wrong.keys() == {"slug"}, "not also at the name, which is filled in"
+    assert desk.post(add, new | {"kind": ""}).context["adminform"].form.errors.keys() == {"kind"}
     assert desk.post(add, new).status_code == 302
     made = Corpus.objects.get(slug="lighthouse")
     assert orjson.loads(made.written) == {"slug": "lighthouse", "name": "The lighthouse", "kind": "news"}
