@@ -73,20 +73,16 @@ class CorpusAdmin(ModelAdmin[Corpus]):
     )
 
     def release(self, request: HttpRequest, pk: int) -> HttpResponse:
-        """Show what the next release changes; posting the form makes it, or discards the draft."""
+        """Show what the next release changes; posting the form makes it. With `?undo`, ask whether to discard the draft, and do."""
         if not request.user.has_perm("timeline.add_corpusrelease"):
             raise PermissionDenied
         corpus = get_object_or_404(Corpus, pk=pk)
         back = HttpResponseRedirect(reverse("admin:timeline_corpus_change", args=[pk]))
         form, problems = ReleaseForm(request.POST if request.method == "POST" else None), list[Problem]()
+        if "undo" in request.GET:
+            return self._discard(request, corpus, back)
         try:
             with transaction.atomic():
-                if "undo" in request.POST:
-                    WireState.lock()
-                    store.undo(corpus)
-                    remember(request, [corpus], "Discarded all unreleased changes")
-                    self.message_user(request, "All changes were discarded. The draft is the newest release again.")
-                    return back
                 if form.is_valid():
                     if made := releases.release(corpus, form.cleaned_data["note"]):
                         remember(request, [corpus], f"Released {made.number}: {made.note}")
@@ -100,7 +96,8 @@ class CorpusAdmin(ModelAdmin[Corpus]):
         except WireError as error:
             self.message_user(request, f"{error} {error.hint} Nothing was released.", messages.ERROR)
             return back
-        differences = list(store.list_differences(store.read_rows(corpus, corpus.release), store.read_rows(corpus, None)))
+        old, new = store.read_rows(corpus, corpus.release), store.read_rows(corpus, None)
+        differences = list(store.list_differences(old, new))
         context = {
             **self.admin_site.each_context(request),
             "title": f"Release {corpus.name}",
@@ -109,11 +106,30 @@ class CorpusAdmin(ModelAdmin[Corpus]):
             "next": corpus.release + 1,
             "form": form,
             "problems": problems[:SHOWN],
-            "differences": differences[:SHOWN],
+            "differences": [_describe(one, old, new) for one in differences[:SHOWN]],
             "number": len(differences),
             "described": store.changes(corpus).get("corpus"),
         }
         return render(request, "admin/timeline_release.html", context, status=422 if problems else 200)
+
+    def _discard(self, request: HttpRequest, corpus: Corpus, back: HttpResponse) -> HttpResponse:
+        if request.method != "POST":
+            points = ["Every unreleased change is lost, also those of other editors.", "This cannot be undone."]
+            title = f"Discard the unreleased changes of {corpus.name}"
+            context = {"title": title, "opts": self.opts, "original": corpus, "points": points, "button": "Discard all changes"}
+            return render(request, "admin/confirm.html", self.admin_site.each_context(request) | context)
+        with transaction.atomic():
+            WireState.lock()
+            store.undo(corpus)
+            remember(request, [corpus], "Discarded all unreleased changes")
+        self.message_user(request, "All unreleased changes were discarded.")
+        return back
+
+
+def _describe(one: store.Difference, old: store.Rows, new: store.Rows) -> dict[str, Any]:
+    row = (old if one.what == "removed" else new)[one.table][one.key]
+    title = one.key if one.table == "edges" else row.get("title") or row["label"]
+    return {**one._asdict(), "title": title, "kind": MODELS[one.table]._meta.verbose_name}
 
 
 def _mark_changes(corpus: Corpus) -> str:

@@ -98,7 +98,10 @@ def test_an_edit_waits_for_its_release(desk: Client, corpus: Corpus) -> None:
     assert thread.frames.skeptical is None
     assert "1 change" in words(desk.get("/admin/timeline/corpus/"))
     release = f"/admin/timeline/corpus/{corpus.pk}/release/"
-    assert "threads lamp-and-memory changed: skeptical_frame" in words(desk.get(release))
+    shown = words(desk.get(release))
+    assert (
+        f"Thread changed: {Thread.objects.draft(corpus.pk).get(key='lamp-and-memory')} lamp-and-memory (skeptical_frame)" in shown
+    )
     desk.post(release, {"note": "The third frame of the lamp."})
     (thread,) = queries.story_threads(SLUG, thread_id="lamp-and-memory").threads
     assert thread.frames.skeptical == "A white lamp beside a green shade."
@@ -136,7 +139,10 @@ def test_a_draft_that_breaks_a_rule_is_not_released(desk: Client, corpus: Corpus
     assert answer.status_code == 422
     assert "names the unknown report hc-2" in words(answer)
     assert queries.get_corpus(SLUG).release == 1
-    desk.post(f"/admin/timeline/corpus/{corpus.pk}/release/", {"undo": "1"})
+    discard = f"/admin/timeline/corpus/{corpus.pk}/release/?undo"
+    assert "Every unreleased change is lost" in words(desk.get(discard))
+    assert store.changes(corpus) != {}
+    desk.post(discard)
     assert store.changes(corpus) == {}
 
 
