@@ -254,6 +254,7 @@ def test_a_saved_row_is_named_by_its_title_and_ids_are_typed_where_there_are_man
     page = change(Thread, "lamp-and-memory")
     saved = desk.post(page, form(desk, page, row_title="The lamp"), follow=True).content.decode()
     assert re.search("The thread “<a [^>]*>The lamp</a>” was changed successfully", saved)
+    assert f'href="/timeline/{SLUG}/threads">Public page as it is now</a>' in saved
     monkeypatch.setattr(forms, "OFFERED", 1)
     fields = desk.get(change(Thread, "lamp-and-memory")).context["adminform"].form.fields
     assert fields["row_report_ids"].help_text == "One per line."
@@ -276,3 +277,27 @@ def test_a_new_row_begins_in_the_corpus_of_its_list_and_is_offered_its_words_alo
     assert of_list["corpus"].value() == str(other.pk)
     assert "official-science" in get_layers(refused) - get_layers(of_list)
     assert get_layers(of_all) == get_layers(of_list) | get_layers(refused)
+
+
+@pytest.mark.slow
+def test_a_thread_needs_no_frames(desk: Client) -> None:
+    page = change(Thread, "lamp-and-memory")
+    assert desk.post(page, form(desk, page) | {"row_belief_frame": "", "row_neutral_frame": ""}).status_code == 302
+    row = Thread.objects.get(key="lamp-and-memory", until=None, dropped=False).row
+    assert (row["belief_frame"], row["neutral_frame"]) == (None, None)
+
+
+def test_a_new_corpus_shows_the_fields_it_needs_and_presets_no_kind(desk: Client) -> None:
+    opened = desk.get("/admin/timeline/corpus/add/").context["adminform"]
+    first, *others = opened
+    assert [field for field in first.fields if field != "seen"] == ["name", "slug", "kind", "about", "licence"]
+    assert all(section.is_collapsible for section in others)
+    assert not opened.form["kind"].value()
+    assert "readers are told: All rights reserved." in opened.form["licence"].help_text
+
+
+@pytest.mark.slow
+def test_another_row_begins_in_the_same_corpus(desk: Client, corpus: Corpus) -> None:
+    add = "/admin/timeline/timelineevent/add/"
+    shown = save(desk, add, EVENT | {"corpus": corpus.pk, "_addanother": "1"}, follow=True)
+    assert shown.context["adminform"].form["corpus"].value() == str(corpus.pk)
