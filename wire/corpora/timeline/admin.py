@@ -12,6 +12,7 @@ from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
 
 from config.errors import WireError
+from sources.models import utc_today
 from wire.admin.base import Form, ModelAdmin, ReadOnly, ReasonField, column, count, link_public, marks, moment, never, remember
 from wire.corpora.timeline import releases, store
 from wire.corpora.timeline.corpus_directory import Problem, RefusedCorpus
@@ -20,6 +21,11 @@ from wire.corpora.timeline.models import MODELS, Corpus, CorpusRelease, MotifEdg
 from wire.models import WireState
 
 _LANGUAGE: Final = ("say", "avoid", "rules", "search_words")
+_FIRST: Final = ("name", "slug", "kind", "about", "licence")  # fields that a new corpus needs; the others are collapsed
+_PAGES: Final = {
+    **{"reports": "timeline-report", "threads": "timeline-threads", "events": "timeline-events"},
+    **{"motifs": "timeline-motifs", "items": "timeline-catalog"},
+}
 SHOWN: Final = 200  # differences that a page lists; all are counted
 
 
@@ -27,8 +33,32 @@ class ReleaseForm(Form):
     note = ReasonField(help_text="One sentence, shown with the release.")
 
 
+class DraftAdmin(ModelAdmin[Any]):
+    """The admin of what readers see after a release: a message links to the release and to what they see now."""
+
+    def response_add(self, request: HttpRequest, obj: Any, post_url_continue: str | None = None) -> HttpResponse:
+        answer = super().response_add(request, obj, post_url_continue)
+        self.tell_release(request, obj)
+        return answer
+
+    def response_change(self, request: HttpRequest, obj: Any) -> HttpResponse:
+        answer = super().response_change(request, obj)
+        self.tell_release(request, obj)
+        return answer
+
+    def tell_release(self, request: HttpRequest, obj: Any) -> None:
+        corpus = obj if isinstance(obj, Corpus) else obj.corpus
+        text = "Readers see this after the next release."
+        if request.user.has_perm("timeline.add_corpusrelease"):
+            release = reverse("admin:timeline_corpus_release", args=[corpus.pk])
+            text = format_html('{} <a class="underline" href="{}">Release…</a>', text, release)
+        if public := self.get_view_on_site_url(obj):
+            text = format_html('{} · <a class="underline" href="{}">Public page as it is now</a>', text, public)
+        self.message_user(request, text)
+
+
 @admin.register(Corpus)
-class CorpusAdmin(ModelAdmin[Corpus]):
+class CorpusAdmin(DraftAdmin):
     """A corpus: what it says about itself, and its release."""
 
     form = CorpusForm
@@ -41,12 +71,13 @@ class CorpusAdmin(ModelAdmin[Corpus]):
     def get_fieldsets(self, request: HttpRequest, obj: Corpus | None = None) -> Any:
         if obj and not self.has_change_permission(request, obj):
             return [(None, {"fields": ("slug", "name", "its_words")})]
-        sections: dict[str, list[str]] = {"What it is": []}
+        sections: dict[str, list[str]] = {}
         for name, (keys, _) in PARTS.items():
-            title = keys[0].capitalize() if len(keys) > 1 else "Language" if name in _LANGUAGE else "What it is"
-            sections.setdefault(title, []).append(name)
-        sections["What it is"].append("seen")
-        return [(title, {"fields": names}) for title, names in sections.items()]
+            if name not in _FIRST:
+                title = keys[0].capitalize() if len(keys) > 1 else "Language" if name in _LANGUAGE else "More about it"
+                sections.setdefault(title, []).append(name)
+        collapsed = [(title, {"fields": names, "classes": ["collapse"]}) for title, names in sections.items()]
+        return [(None, {"fields": (*_FIRST, "seen")}), *collapsed]
 
     def get_readonly_fields(self, request: HttpRequest, obj: Corpus | None = None) -> Any:
         return ("its_words",) if obj and not self.has_change_permission(request, obj) else ()
@@ -73,20 +104,16 @@ class CorpusAdmin(ModelAdmin[Corpus]):
     )
 
     def release(self, request: HttpRequest, pk: int) -> HttpResponse:
-        """Show what the next release changes; posting the form makes it, or discards the draft."""
+        """Show what the next release changes; posting the form makes it. With `?undo`, ask whether to discard the draft, and do."""
         if not request.user.has_perm("timeline.add_corpusrelease"):
             raise PermissionDenied
         corpus = get_object_or_404(Corpus, pk=pk)
         back = HttpResponseRedirect(reverse("admin:timeline_corpus_change", args=[pk]))
         form, problems = ReleaseForm(request.POST if request.method == "POST" else None), list[Problem]()
+        if "undo" in request.GET:
+            return self._discard(request, corpus, back)
         try:
             with transaction.atomic():
-                if "undo" in request.POST:
-                    WireState.lock()
-                    store.undo(corpus)
-                    remember(request, [corpus], "Discarded all unreleased changes")
-                    self.message_user(request, "All changes were discarded. The draft is the newest release again.")
-                    return back
                 if form.is_valid():
                     if made := releases.release(corpus, form.cleaned_data["note"]):
                         remember(request, [corpus], f"Released {made.number}: {made.note}")
@@ -100,7 +127,8 @@ class CorpusAdmin(ModelAdmin[Corpus]):
         except WireError as error:
             self.message_user(request, f"{error} {error.hint} Nothing was released.", messages.ERROR)
             return back
-        differences = list(store.list_differences(store.read_rows(corpus, corpus.release), store.read_rows(corpus, None)))
+        old, new = store.read_rows(corpus, corpus.release), store.read_rows(corpus, None)
+        differences = list(store.list_differences(old, new))
         context = {
             **self.admin_site.each_context(request),
             "title": f"Release {corpus.name}",
@@ -109,11 +137,30 @@ class CorpusAdmin(ModelAdmin[Corpus]):
             "next": corpus.release + 1,
             "form": form,
             "problems": problems[:SHOWN],
-            "differences": differences[:SHOWN],
+            "differences": [_describe(one, old, new) for one in differences[:SHOWN]],
             "number": len(differences),
             "described": store.changes(corpus).get("corpus"),
         }
         return render(request, "admin/timeline_release.html", context, status=422 if problems else 200)
+
+    def _discard(self, request: HttpRequest, corpus: Corpus, back: HttpResponse) -> HttpResponse:
+        if request.method != "POST":
+            points = ["Every unreleased change is lost, also those of other editors.", "This cannot be undone."]
+            title = f"Discard the unreleased changes of {corpus.name}"
+            context = {"title": title, "opts": self.opts, "original": corpus, "points": points, "button": "Discard all changes"}
+            return render(request, "admin/confirm.html", self.admin_site.each_context(request) | context)
+        with transaction.atomic():
+            WireState.lock()
+            store.undo(corpus)
+            remember(request, [corpus], "Discarded all unreleased changes")
+        self.message_user(request, "All unreleased changes were discarded.")
+        return back
+
+
+def _describe(one: store.Difference, old: store.Rows, new: store.Rows) -> dict[str, Any]:
+    row = (old if one.what == "removed" else new)[one.table][one.key]
+    title = one.key if one.table == "edges" else row.get("title") or row["label"]
+    return {**one._asdict(), "title": title, "kind": MODELS[one.table]._meta.verbose_name}
 
 
 def _mark_changes(corpus: Corpus) -> str:
@@ -133,15 +180,28 @@ class ReleaseAdmin(ReadOnly):
 
 
 @admin.register(*(MODELS[table] for table in ("items", "motifs", "sources", "threads")))
-class RowAdmin(ModelAdmin[Any]):
+class RowAdmin(DraftAdmin):
     """Rows of drafts, which the next release will have. Released rows stay with their releases."""
 
     title = column("Title", str)
 
     def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, str | list[str]]:
-        """Begin a new row in the corpus that the list was filtered by."""
+        """Begin a new row today, in the corpus that the list was filtered by."""
         filters = QueryDict(request.GET.get("_changelist_filters", ""))
-        return {"corpus": filters.get("corpus__id__exact", "")} | super().get_changeform_initial_data(request)
+        begun = {"corpus": filters.get("corpus__id__exact", ""), f"{PREFIX}date_added": str(utc_today())}
+        return begun | super().get_changeform_initial_data(request)
+
+    def response_add(self, request: HttpRequest, obj: Any, post_url_continue: str | None = None) -> HttpResponse:
+        answer = super().response_add(request, obj, post_url_continue)
+        # Another row is mostly of the same corpus.
+        return HttpResponseRedirect(f"{request.path}?corpus={obj.corpus_id}") if "_addanother" in request.POST else answer
+
+    def view_on_site(self, row: Any) -> str | None:
+        """Return the public page that shows the released row."""
+        released = self.model.objects.in_release(row.corpus_id, row.corpus.release).filter(key=row.key)
+        if self.table not in _PAGES or not released.exists():
+            return None
+        return reverse(_PAGES[self.table], args=[row.corpus.slug, *([row.key] if self.table == "reports" else [])])
 
     state = column("State", lambda row: marks("not released") if row.since is None else "")
     list_display: tuple[str, ...] = ("key", "title", "corpus", "state")
@@ -175,8 +235,9 @@ class RowAdmin(ModelAdmin[Any]):
         stored = type(obj).objects.draft(obj.corpus_id).get(key=form.row["id"])
         obj.pk, obj.key, obj.body = stored.pk, stored.key, stored.body
 
-    def delete_model(self, request: HttpRequest, obj: Any) -> None:  # noqa: ARG002
+    def delete_model(self, request: HttpRequest, obj: Any) -> None:
         store.drop(type(obj), [obj.pk])
+        self.tell_release(request, obj)
 
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:  # noqa: ARG002
         store.drop(self.model, list(queryset.values_list("pk", flat=True)))

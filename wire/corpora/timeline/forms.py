@@ -30,13 +30,16 @@ _LONG: Final = ("about", "never_claims", "licence", "summary", "frame", "definit
 def build_field(name: str, schema: dict[str, Any], required: bool, definitions: Mapping[str, Any]) -> forms.Field:
     """Return the field for a value of a row, by its JSON Schema; `definitions` has the types that it names."""
     label = capfirst(" ".join(_ACRONYMS.get(word, word) for word in name.split("_")))
-    match next(one for one in schema.get("anyOf", [schema]) if one.get("type") != "null"):
+    required = required and {"type": "null"} not in schema.get("anyOf", ())
+    match value := next(one for one in schema.get("anyOf", [schema]) if one.get("type") != "null"):
         case {"type": "array", "items": {"type": "string"}}:
             return LinesField(label=label, required=False, help_text="One per line.")
-        case {"type": "array", "items": {"$ref": record}}:
-            return RecordsField(definitions[record.rpartition("/")[2]], definitions, label=label, required=required)
-        case {"$ref": record}:
-            return RecordsField(definitions[record.rpartition("/")[2]], definitions, is_one=True, label=label, required=required)
+        case {"type": "array", "items": {"$ref": record}} | {"$ref": record}:
+            schema = definitions[record.rpartition("/")[2]]
+            field = RecordsField(schema, definitions, is_one="$ref" in value, label=label, required=required)
+            examples = load("timeline_fields")["examples"]
+            field.widget.attrs["placeholder"] = "\n".join(f"{name}: {examples.get(name, '…')}" for name in schema["required"])
+            return field
         case {"type": "boolean"}:
             return forms.BooleanField(label=label, required=False, widget=widgets.UnfoldBooleanWidget)
         case {"type": "integer"}:
@@ -45,9 +48,7 @@ def build_field(name: str, schema: dict[str, Any], required: bool, definitions: 
             return forms.FloatField(label=label, required=False, widget=widgets.UnfoldAdminTextInputWidget)
         case {"enum": words}:
             choices = [("", "not judged" if name == "stance" else "choose"), *((word, word) for word in words)]
-            return forms.ChoiceField(
-                label=label, required=required and name != "stance", choices=choices, widget=widgets.UnfoldAdminSelectWidget
-            )
+            return forms.ChoiceField(label=label, required=required, choices=choices, widget=widgets.UnfoldAdminSelectWidget)
     is_long = any(part in name for part in _LONG)
     line = widgets.UnfoldAdminTextInputWidget({"type": "date"} if name in _DATES else {})
     widget = widgets.UnfoldAdminTextareaWidget({"rows": 3}) if is_long else line
@@ -86,8 +87,12 @@ class RowForm(FreshForm[Any]):
         name, _, rest = path.partition(".")
         field = self.fields[PREFIX + name]
         if isinstance(field, RecordsField):
+            column = rest.rpartition(".")[2]
+            example = [*options][:2][-1]  # the first word often stands for what is official, which needs more
+            placeholder = field.widget.attrs["placeholder"]
+            field.widget.attrs["placeholder"] = placeholder.replace(f"{column}: …", f"{column}: {example}")
             if len(options) <= NAMED:
-                field.help_text += f" {rest.rpartition('.')[2]}: {', '.join(options)}."
+                field.help_text += f" {column}: {', '.join(options)}."
             return
         held = self.initial.get(PREFIX + name) or []
         held = [held] if isinstance(held, str) else held
@@ -149,7 +154,8 @@ def form_of(table: str) -> type[RowForm]:
     for name, help_text in load("timeline_fields")["help"].items():
         if PREFIX + name in fields:
             fields[PREFIX + name].help_text = help_text
-    meta = type("Meta", (), {"model": MODELS[table], "fields": ("corpus",)})
+    chooser = {"corpus": widgets.UnfoldAdminSelectWidget}
+    meta = type("Meta", (), {"model": MODELS[table], "fields": ("corpus",), "widgets": chooser})
     return type(f"{table.capitalize()}Form", (RowForm,), {**fields, "table": table, "Meta": meta})
 
 
@@ -177,6 +183,12 @@ def _read_path(values: Any, path: Sequence[str]) -> Any:
     return values
 
 
+def _describe_error(name: str | None, error: Any) -> str:
+    if error["type"] == "string_pattern_mismatch":
+        return "write a host such as example.org" if name == "official_domains" else "use lower-case letters, digits and hyphens"
+    return str(error["msg"].removeprefix("Value error, "))
+
+
 class CorpusForm(FreshForm[Corpus]):
     """What corpus.json holds, part by part; a part that is left empty is as usual for the corpus's kind, and says how that is."""
 
@@ -189,19 +201,23 @@ class CorpusForm(FreshForm[Corpus]):
         self.before: dict[str, Any] = orjson.loads(self.instance.written) if self.instance.pk else {}
         for name, (path, _) in PARTS.items():
             self.initial[name] = _read_path(self.before, path)
-        self.initial["kind"] = self.before.get("kind", "folklore")  # which is not written where it was left out
-        usual = KINDS[self.initial["kind"]]
-        for name, (path, _) in PARTS.items():
+        if self.instance.pk:
+            self.initial["kind"] = self.initial["kind"] or "folklore"  # which is not written where it was left out
+        usual = KINDS.get(self.data.get("kind") or self.initial["kind"] or "", {})
+        for name, (path, schema) in PARTS.items():
             field = self.fields.get(name)
-            if field is not None and name not in _NEEDED and (as_usual := _read_path(usual, path)):
+            if field is not None and name not in _NEEDED and (as_usual := _read_path(usual, path) or schema.get("default")):
                 shown = field.prepare_value(as_usual) if isinstance(field, RecordsField) else as_usual
                 text = "; ".join(shown) if isinstance(shown, list) else str(shown).replace("\n", "; ")
-                field.help_text = f"If empty: {text[:400]}"
+                told = "If empty, readers are told" if "default" in schema else "If empty"
+                field.help_text = f"{field.help_text} {told}: {text[:400]}".strip()
         if self.instance.pk and "slug" in self.fields:
             self.fields["slug"].disabled = True
 
     def clean(self) -> dict[str, Any]:
         data = super().clean()
+        # Even if another field is wrong: Django would call these blank.
+        self.instance.slug, self.instance.name = data.get("slug", ""), data.get("name", "")
         if self.errors:
             return data
         written = self._build_written(data)
@@ -210,12 +226,13 @@ class CorpusForm(FreshForm[Corpus]):
         except ValidationError as refused:
             for error in refused.errors(include_url=False, include_input=False):
                 path = [str(part) for part in error["loc"]]
-                name = next((name for name in ("__".join(path[:2]), path[0] if path else "") if name in self.fields), None)
-                self.add_error(name, f"{' '.join(path[1:])} {error['msg'].removeprefix('Value error, ')}.".strip())
+                at = next((name for name in ("__".join(path[:2]), path[0] if path else "") if name in self.fields), None)
+                below = error["loc"][(at or "").count("__") + 1 :]
+                entry = "".join(f"Entry {part + 1}: " if isinstance(part, int) else f"{part}: " for part in below)
+                self.add_error(at, capfirst(f"{entry}{_describe_error(at, error)}."))
             return data
         if not self.instance.pk and Corpus.objects.filter(slug=found.slug).exists():
             self.add_error("slug", f"The corpus {found.slug} already exists.")
-        self.instance.slug, self.instance.name = found.slug, found.name
         self.instance.written = orjson.dumps(written).decode()
         return data
 
@@ -239,4 +256,5 @@ class CorpusForm(FreshForm[Corpus]):
 for _name, (_path, _schema) in PARTS.items():
     _field = build_field(_path[-1], _schema, _name in _NEEDED, _CORPUS["$defs"])
     _field.required = _name in _NEEDED
+    _field.help_text = load("timeline_fields")["corpus_help"].get(_name, _field.help_text)
     CorpusForm.base_fields[_name] = _field

@@ -57,7 +57,7 @@ class CorpusRelease(Sealed):
         constraints = [models.UniqueConstraint(fields=["corpus", "number"], name="timeline_release_once")]
 
     def __str__(self) -> str:
-        return f"{self.corpus_id} release {self.number}"
+        return f"{self.corpus}, release {self.number}"
 
     @property
     def timestamp(self) -> str:

@@ -225,7 +225,7 @@ def _check_event(row: Row, corpus: CorpusFile) -> Faults:
     if layer and status and is_official != (status == OFFICIAL):
         yield f"the layer {layer} and the claim_status {status} contradict each other", ("claim_status",)
     if is_official and not url.startswith("https://"):
-        yield "is official, so it needs a source_url that begins with https://", ("layer",)
+        yield "is official, so it needs a source_url that begins with https://", ("source_url",)
     elif is_official:
         yield from _check_domain(url, corpus, ("source_url",))
 

@@ -98,7 +98,10 @@ def test_an_edit_waits_for_its_release(desk: Client, corpus: Corpus) -> None:
     assert thread.frames.skeptical is None
     assert "1 change" in words(desk.get("/admin/timeline/corpus/"))
     release = f"/admin/timeline/corpus/{corpus.pk}/release/"
-    assert "threads lamp-and-memory changed: skeptical_frame" in words(desk.get(release))
+    shown = words(desk.get(release))
+    assert (
+        f"Thread changed: {Thread.objects.draft(corpus.pk).get(key='lamp-and-memory')} lamp-and-memory (skeptical_frame)" in shown
+    )
     desk.post(release, {"note": "The third frame of the lamp."})
     (thread,) = queries.story_threads(SLUG, thread_id="lamp-and-memory").threads
     assert thread.frames.skeptical == "A white lamp beside a green shade."
@@ -111,9 +114,9 @@ def test_an_edit_waits_for_its_release(desk: Client, corpus: Corpus) -> None:
 def test_a_new_row_is_checked_by_the_rules_of_files(desk: Client, corpus: Corpus) -> None:
     add = "/admin/timeline/timelineevent/add/"
     wrong = EVENT | {"corpus": corpus.pk, "row_source_url": "http://example.org/", "row_motifs": "stopped-clock\ngone"}
-    told = words(save(desk, add, wrong))
-    assert "needs a source_url that begins with https://" in told
-    assert "names the unknown motif gone" in told
+    errors = save(desk, add, wrong).context["adminform"].form.errors
+    assert "needs a source_url that begins with https://" in str(errors["row_source_url"])
+    assert "names the unknown motif gone" in str(errors["row_motifs"])
     assert not TimelineEvent.objects.filter(key="new-clock").exists()
     assert save(desk, add, EVENT | {"corpus": corpus.pk}).status_code == 302
     row = TimelineEvent.objects.get(key="new-clock")
@@ -136,7 +139,10 @@ def test_a_draft_that_breaks_a_rule_is_not_released(desk: Client, corpus: Corpus
     assert answer.status_code == 422
     assert "names the unknown report hc-2" in words(answer)
     assert queries.get_corpus(SLUG).release == 1
-    desk.post(f"/admin/timeline/corpus/{corpus.pk}/release/", {"undo": "1"})
+    discard = f"/admin/timeline/corpus/{corpus.pk}/release/?undo"
+    assert "Every unreleased change is lost" in words(desk.get(discard))
+    assert store.changes(corpus) != {}
+    desk.post(discard)
     assert store.changes(corpus) == {}
 
 
@@ -175,8 +181,8 @@ def test_a_corpus_is_a_form_whose_empty_parts_are_as_usual(desk: Client, corpus:
     ("field", "value", "says"),
     [
         ("homepage", "ftp://example.org", "begins with https://"),
-        ("official_domains", "example.org\nno host", "should match pattern"),
-        ("vocabularies__families", "Two Words", "should match pattern"),
+        ("official_domains", "example.org\nno host", "Entry 2: write a host"),
+        ("vocabularies__families", "Two Words", "Entry 1: use lower-case letters"),
         ("vocabularies__layers", "id: tide\nlane: sideways\nrule: x", "official"),
         ("vocabularies__layers", "tide", "Line 1 is no"),
         ("kind", "mood", "Select a valid choice"),
@@ -198,6 +204,9 @@ def test_a_corpus_begins_at_the_desk_with_a_name_and_a_kind(desk: Client) -> Non
     add = "/admin/timeline/corpus/add/"
     new = {"slug": "lighthouse", "name": "The lighthouse", "kind": "news", "seen": ""}
     assert "The corpus harbour-clock already exists." in words(desk.post(add, new | {"slug": SLUG}))
+    wrong = desk.post(add, new | {"slug": "Two Words"}).context["adminform"].form.errors
+    assert wrong.keys() == {"slug"}, "not also at the name, which is filled in"
+    assert desk.post(add, new | {"kind": ""}).context["adminform"].form.errors.keys() == {"kind"}
     assert desk.post(add, new).status_code == 302
     made = Corpus.objects.get(slug="lighthouse")
     assert orjson.loads(made.written) == {"slug": "lighthouse", "name": "The lighthouse", "kind": "news"}
@@ -245,6 +254,7 @@ def test_a_saved_row_is_named_by_its_title_and_ids_are_typed_where_there_are_man
     page = change(Thread, "lamp-and-memory")
     saved = desk.post(page, form(desk, page, row_title="The lamp"), follow=True).content.decode()
     assert re.search("The thread “<a [^>]*>The lamp</a>” was changed successfully", saved)
+    assert f'href="/timeline/{SLUG}/threads">Public page as it is now</a>' in saved
     monkeypatch.setattr(forms, "OFFERED", 1)
     fields = desk.get(change(Thread, "lamp-and-memory")).context["adminform"].form.fields
     assert fields["row_report_ids"].help_text == "One per line."
@@ -267,3 +277,27 @@ def test_a_new_row_begins_in_the_corpus_of_its_list_and_is_offered_its_words_alo
     assert of_list["corpus"].value() == str(other.pk)
     assert "official-science" in get_layers(refused) - get_layers(of_list)
     assert get_layers(of_all) == get_layers(of_list) | get_layers(refused)
+
+
+@pytest.mark.slow
+def test_a_thread_needs_no_frames(desk: Client) -> None:
+    page = change(Thread, "lamp-and-memory")
+    assert desk.post(page, form(desk, page) | {"row_belief_frame": "", "row_neutral_frame": ""}).status_code == 302
+    row = Thread.objects.get(key="lamp-and-memory", until=None, dropped=False).row
+    assert (row["belief_frame"], row["neutral_frame"]) == (None, None)
+
+
+def test_a_new_corpus_shows_the_fields_it_needs_and_presets_no_kind(desk: Client) -> None:
+    opened = desk.get("/admin/timeline/corpus/add/").context["adminform"]
+    first, *others = opened
+    assert [field for field in first.fields if field != "seen"] == ["name", "slug", "kind", "about", "licence"]
+    assert all(section.is_collapsible for section in others)
+    assert not opened.form["kind"].value()
+    assert "readers are told: All rights reserved." in opened.form["licence"].help_text
+
+
+@pytest.mark.slow
+def test_another_row_begins_in_the_same_corpus(desk: Client, corpus: Corpus) -> None:
+    add = "/admin/timeline/timelineevent/add/"
+    shown = save(desk, add, EVENT | {"corpus": corpus.pk, "_addanother": "1"}, follow=True)
+    assert shown.context["adminform"].form["corpus"].value() == str(corpus.pk)

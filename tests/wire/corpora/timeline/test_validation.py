@@ -70,7 +70,7 @@ BROKEN: list[tuple[str, Any, str, str]] = [
     ("events", event("clock-repair", source_url="https://example.org.evil.net/"), "evil.net is not an official domain", '"https://example.org.evil'),
     ("events", event("clock-repair", claim_status="symbolic"), "contradict each other", '"claim_status": "symbolic"'),
     ("events", event("tide-wave", claim_status="official"), "contradict each other", '"claim_status": "official"'),
-    ("events", event("clock-repair", source_url="http://example.org/"), "needs a source_url that begins with https", '"layer"'),
+    ("events", event("clock-repair", source_url="http://example.org/"), "needs a source_url that begins with", '"source_url"'),
     ("events", event("clock-repair", layer="rumour"), "layer is 'rumour'; accepted are", '"rumour"'),
     ("motifs", lambda content: content["edges"].append(["stopped-clock", "gone", 1]), "names the unknown motif gone", "["),
     ("motifs", lambda content: content["edges"].append(["long-tide", "stopped-clock", 1]), "appears here more than once", ""),
