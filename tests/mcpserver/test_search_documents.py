@@ -240,7 +240,7 @@ class TestFetch:
 class TestPage:
     def test_it_groups_the_hits_of_other_kinds_above_the_stories(self) -> None:
         shown = page(f"/search?query={quote(QUERY)}")
-        places = [shown.text.index(title) for title in ("Also found:", "Events", "Storylines", "Fact-checks", "Timeline reports")]
+        places = [shown.text.index(title) for title in ("Also found:", "Storylines", "Fact-checks", "Timeline reports")]
         assert places == sorted(places)
         assert {"/timeline/harbour-clock/report/hc-1", "/factcheck/2026/01/01-1", "https://yoursite.com/night"} <= set(shown.links)
 

@@ -17,7 +17,7 @@ from wire.queries.changes import get_changes, last_number
 from wire.queries.claim_corroboration import corroborate
 from wire.queries.coverage import compare_coverage, get_consensus
 from wire.queries.day_changes import get_day_changes, view_day_changes
-from wire.queries.documents import STORY, fetch_document, list_kinds, search_documents
+from wire.queries.documents import EVENT, STORY, fetch_document, list_kinds, search_documents
 from wire.queries.entities import entity_events, find_entity, get_entity, list_entities, list_named, list_named_in_query
 from wire.queries.event_coverage import get_coverage, measure_coverage
 from wire.queries.events import (

@@ -133,8 +133,10 @@ def _find_nearest(form: SearchForm) -> list[StoryOut]:
 
 
 def _find_others(query: str, stories: Sequence[StoryOut] | None) -> dict[str, Any]:
-    """Return the hits of other kinds than stories, with the title of each kind; `stories`: the best ones, if they are known."""
-    titles = {name: title for name, title in queries.list_kinds().items() if name != queries.STORY}
+    """Return the hits of other kinds than stories, which link to their events, with the title of each kind; `stories`: the best
+    ones, if they are known.
+    """
+    titles = {name: title for name, title in queries.list_kinds().items() if name not in (queries.STORY, queries.EVENT)}
     try:
         found = queries.search_documents(query, ",".join(titles), stories=stories)
     except (InvalidArgument, Forbidden):  # of every other kind; the stories have answered

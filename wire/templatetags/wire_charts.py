@@ -17,7 +17,7 @@ register = template.Library()
 SEATS: Final = {1: 7, 2: 6, 3: 10, 4: 1}  # places of a row's bar; a tier with more publications gets a wider group
 CELL: Final = 5  # a place of 4 with a gap of 1
 GROUP_GAP: Final = 5
-FEW: Final = 2  # stories of a day that is no peak
+FEW: Final = 2  # stories of a day that is no peak; days that are no chart
 STATES: Final = (
     ("reported", "reported"),
     ("not_counted", "not counted"),
@@ -97,8 +97,11 @@ def trend(activity: ActivityOut, address: str, marked: dt.date | None = None) ->
         if day.stories
     ]
     peak = activity.peak.date if activity.peak and activity.peak.stories > FEW else None
+    if sum(day.stories == most for day in activity.days) > 1:
+        peak = None  # several days are the highest
     return {
         "activity": activity,
+        "is_chart": len(bars) > FEW,
         "first": activity.days[0].date if activity.days else None,
         "last": activity.days[-1].date if activity.days else None,
         "width": 4 * len(activity.days),
