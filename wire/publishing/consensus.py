@@ -225,7 +225,7 @@ def rank_event(
     newest, in_all = max(min(that_day, most), 1), max(most, 1)
     is_old = began.astimezone(dt.UTC).date() < day - dt.timedelta(days=1)
     place = -newest if is_news else 0
-    agreement = (score if score >= FAINT else 0.0) - (weight < 1)
+    agreement = (score if newsrooms > 1 and score >= FAINT else 0.0) - (weight < 1)  # a maker agrees with news of itself
     is_weak = newest == 1 and weight < STATEMENT  # yesterday's news about which one newsroom advises today
     return place, 2 * is_old + is_weak, -in_all, -agreement, -weight, -latest.timestamp(), event_id
 

@@ -57,6 +57,12 @@ def event(*stories: StoryOut, score: float = 0.5) -> EventView:
     return view(stories[0].chatbotnews_id, stories, Houses({}))
 
 
+def test_a_makers_own_post_lifts_no_report_above_weightier_news() -> None:
+    announced = event(story("OpenAI Blog", 8), story("TechCrunch", 11))
+    billions = event(story("Wired", 9, headline="OpenAI has raised $40 billion"))
+    assert leading(by_weight([announced, billions], DAY), DAY) == billions
+
+
 def test_a_newsroom_stands_before_the_maker_whoever_was_first() -> None:
     maker, newsroom = story("OpenAI Blog", 8), story("Reuters", 12)
     assert event(maker, newsroom).lead is newsroom
