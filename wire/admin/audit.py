@@ -98,6 +98,10 @@ class TakeForm(base.PreviewedForm[EditorTake]):
         is_published = Snapshot.objects.filter(wire_date=day).exists()
         if day and is_published and is_sealed(day, self.now):
             raise forms.ValidationError(f"{day} is final: its brief stays as it was published. Nothing was saved.")
+        same = None if self.instance.pk else EditorTake.objects.filter(wire_date=day).first()
+        if same:
+            why = format_html("{} already has a take: {}.", f"{day:%-d %b %Y}", base.link(same, "change that one"))
+            self.add_error("wire_date", why)
         if day and not is_published and day > self.now.astimezone(dt.UTC).date():
             raise forms.ValidationError(f"{day} is in the future. Nothing was saved: write its take on the day.")
         return self.cleaned_data
