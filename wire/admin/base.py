@@ -105,7 +105,15 @@ class ModelForm(FocusedForm, forms.ModelForm[Row]):
     """A form for a row."""
 
 
-class ModelAdmin(_ModelAdmin[Row]):
+class EmptyChoices:
+    """Fields with choices and without a default begin empty. Without it, a table's spare row could not be left empty."""
+
+    def formfield_for_choice_field(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+        kwargs.setdefault("choices", db_field.get_choices(db_field.blank or not db_field.has_default(), [("", "Select value")]))
+        return super().formfield_for_choice_field(db_field, request, **kwargs)  # type: ignore[misc]
+
+
+class ModelAdmin(EmptyChoices, _ModelAdmin[Row]):
     """A list, titled as in the menu, and the pages of its rows. `empty` says what to do if there are no rows."""
 
     form: Any = ModelForm
@@ -123,13 +131,8 @@ class StackedInline(_StackedInline[Row, Parent]):
     form: Any = ModelForm
 
 
-class TabularInline(_TabularInline[Row, Parent]):
+class TabularInline(EmptyChoices, _TabularInline[Row, Parent]):
     form: Any = ModelForm
-
-    def formfield_for_choice_field(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
-        # Without an empty choice, the spare row would not be empty, and could not be left so.
-        kwargs.setdefault("choices", db_field.get_choices(db_field.blank or not db_field.has_default(), [("", "Select value")]))
-        return super().formfield_for_choice_field(db_field, request, **kwargs)
 
     def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
         field = super().formfield_for_dbfield(db_field, request, **kwargs)
