@@ -124,6 +124,8 @@ class ModelAdmin(EmptyChoices, _ModelAdmin[Row]):
 
         changes: Any = super().get_changelist_instance(request)
         changes.title = find_title(self.model) or changes.title
+        if not (changes.query or changes.get_filters_params()):
+            changes.full_result_count = changes.result_count  # so that “Show all” is offered only where something is left out
         return changes
 
 

@@ -68,6 +68,12 @@ def test_the_list_has_events_of_several_reports_by_their_lead_newest_first(desk:
     assert "Nothing here matches the search and filters." in words(desk.get(LIST, {"q": "nobody wrote this"}))
 
 
+def test_all_events_are_offered_only_where_the_list_leaves_some_out(desk: Client, purchase: list[Entry]) -> None:
+    assert "Show all" not in words(desk.get(LIST))
+    for query in ({"q": story_of(purchase[0]).chatbotnews_id}, {"queue": "low-agreement"}):
+        assert "Show all" in words(desk.get(LIST, query)), query
+
+
 def test_an_events_page_tells_its_reports_in_the_order_of_time(desk: Client, purchase: list[Entry]) -> None:
     shown = words(desk.get(page_of(purchase[0])))
     assert "2 reports by 2 publications · 2 independent sources" in shown
