@@ -47,6 +47,11 @@ Parent = TypeVar("Parent", bound=Model)
 PREVIEW: Final = "_preview"  # the button that shows what a form would make, and saves nothing
 
 
+def address_field(**options: Any) -> forms.URLField:
+    """Return a field for a web address. The widget for stored addresses would repeat what was typed as “Currently: …”."""
+    return forms.URLField(**{"assume_scheme": "https", "widget": widgets.UnfoldAdminTextInputWidget({"type": "url"})} | options)
+
+
 def text_field(**options: Any) -> forms.CharField:
     """Return a one-line form field."""
     return forms.CharField(**{"widget": widgets.UnfoldAdminTextInputWidget} | options)

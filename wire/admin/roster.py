@@ -40,11 +40,9 @@ class ReplacementForm(base.Form):
     aliases = base.LinesField(required=False, help_text=ALIASES)
     domains = base.LinesField(help_text="Host names, one per line; the canonical one first.")
     tier = forms.TypedChoiceField(choices=Tier.choices, coerce=int, widget=widgets.UnfoldAdminSelectWidget)
-    homepage = forms.URLField(assume_scheme="https", max_length=500, widget=widgets.UnfoldAdminURLInputWidget)
+    homepage = base.address_field(max_length=500)
     feed_type = forms.ChoiceField(choices=FeedType.choices, widget=widgets.UnfoldAdminSelectWidget)
-    feed_url = forms.URLField(
-        label="Feed address", required=False, assume_scheme="https", max_length=500, widget=widgets.UnfoldAdminURLInputWidget
-    )
+    feed_url = base.address_field(label="Feed address", required=False, max_length=500)
     feed_query = base.text_field(
         label="Feed search", required=False, max_length=300, help_text="For a feed of search results: the terms."
     )
