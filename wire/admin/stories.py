@@ -204,7 +204,9 @@ class StoryAdmin(QueuedAdmin[Story], base.TellsRefusals[Story], base.PreviewedAd
     figures = base.column(
         "Corroboration",
         lambda story: (
-            base.count(story.cross_source_count, "independent source", "independent sources")
+            "none: a withdrawn story is not counted"
+            if story.status == Status.WITHDRAWN
+            else base.count(story.cross_source_count, "independent source", "independent sources")
             + f", consensus {story.consensus_score:.2f}"
         ),
     )

@@ -46,6 +46,7 @@ def test_a_story_leads_to_its_public_page_and_a_withdrawn_one_can_still_be_read(
     answer = desk.get(page_of(story))
     assert f'href="/story/{story.chatbotnews_id}"' in answer.content.decode()
     assert "Save" not in words(answer)
+    assert "0 reports Corroboration none: a withdrawn story is not counted" in words(answer)
 
 
 def test_markup_in_what_a_publisher_wrote_is_shown_as_text(desk: Client) -> None:
