@@ -244,7 +244,9 @@ class StoryAdmin(QueuedAdmin[Story], base.TellsRefusals[Story], base.PreviewedAd
         revision = form.revision(timezone.now().astimezone(dt.UTC).date())
         shown = revision_out(story, revision, Derived.of(story))
         table = base.table(("What", "Before", "After"), form.list_changes(), "")
-        return render_to_string("admin/story_preview.html", {"story": shown, "changed": form.describe_changes(), "table": table})
+        needed = "" if form.cleaned_data.get("reason") else NEEDED["required"]
+        context = {"story": shown, "changed": form.describe_changes(), "table": table, "needed": needed}
+        return render_to_string("admin/story_preview.html", context)
 
     def save_model(self, request: HttpRequest, obj: Story, form: StoryForm, change: bool) -> None:  # noqa: ARG002
         changed, data = set(form.changed_data), form.cleaned_data

@@ -193,13 +193,14 @@ def test_a_preview_shows_the_card_and_the_citation_and_saves_nothing(desk: Clien
     assert answer.status_code == 200
     shown = words(answer)
     today = f"{dt.datetime.now(dt.UTC):%Y-%m-%d}"
-    assert "Preview, not saved As readers would see it. Quince sails TechCrunch" in shown
+    needed = "Every change needs a reason; readers see it. Write it below before you save."
+    assert f"Preview, not saved As readers would see it. {needed} Quince sails TechCrunch" in shown
+    assert needed not in words(desk.post(page_of(story), form | {"reason": "It was wrong."}))
     assert (
         f"According to TechCrunch, as summarized by ChatbotNews.ai, Quince sails. It is late. Source: {permalink(str(story))}"
         in shown
     )
     assert f"[corrected {today}]" in shown
-    assert "Every change needs a reason" not in shown, "a preview needs none"
     assert "Quince &lt;b&gt;sails&lt;/b&gt;" in answer.content.decode(), "what was typed stays in the form"
     assert (story.revisions.count(), Snapshot.objects.count(), history()) == (1, 1, [])
     assert "The headline would be empty." in words(desk.post(page_of(story), form | {"headline": "<b></b>"}))
