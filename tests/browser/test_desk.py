@@ -72,6 +72,16 @@ def test_the_desk_fits_the_window(desk: Page, edited: Wire, name: str, path: str
         save_screenshot(desk, f"{name}-{width}-{theme}")
 
 
+def test_a_button_says_working_until_its_answer_comes(desk: Page, edited: Wire) -> None:
+    desk.goto(f"{edited.site}/admin/sources/feed/trial/")
+    # It runs after the page's own listener, and keeps the form here: the answer never comes.
+    desk.evaluate("addEventListener('submit', (event) => event.preventDefault())")
+    button = desk.get_by_role("button", name="Show what would be stored")
+    button.click()
+    expect(desk.get_by_role("status").get_by_text("Working…")).to_be_visible()
+    expect(button).to_be_disabled()
+
+
 def test_a_publication_is_replaced_in_two_steps(desk: Page, edited: Wire) -> None:
     before = edited.json("/api/sources.json")
     desk.goto(f"{edited.site}/admin/sources/publication/replace/")
