@@ -157,7 +157,7 @@ def test_two_events_become_one_and_are_split_again_on_the_events_page(desk: Page
     desk.locator("#other-id").fill(f"{edited.site}/story/{two}")
     desk.locator("#merge-reason").fill("One happening.")
     desk.get_by_role("button", name="Merge the two events").click()
-    expect(desk.get_by_text("Events merged. Published: ")).to_be_visible()
+    expect(desk.get_by_text("Events merged: ")).to_be_visible()
     merged = {edited.json(f"/api/stories/{story}.json")["event_id"] for story in (one, two)}
     assert len(merged) == 1
 
@@ -166,7 +166,7 @@ def test_two_events_become_one_and_are_split_again_on_the_events_page(desk: Page
     desk.locator(f"input[type=checkbox][value='{two}']").check()
     desk.locator("#split-reason").fill("Two after all.")
     desk.get_by_role("button", name="Split off the ticked reports").click()
-    expect(desk.get_by_text("Split off into an event of their own. Published: ")).to_be_visible()
+    expect(desk.get_by_text("Split off into an event of their own: ")).to_be_visible()
     assert edited.json(f"/api/stories/{two}.json")["event_id"] != edited.json(f"/api/stories/{one}.json")["event_id"]
 
 

@@ -160,7 +160,9 @@ class EditorTakeAdmin(base.TellsRefusals[EditorTake], base.PreviewedAdmin[Editor
         if obj.markdown and not Snapshot.objects.filter(wire_date=obj.wire_date).exists():
             messages.warning(request, "Saved. It is published with the first story of the day.")
         else:
-            messages.success(request, list_published(Snapshot.objects.filter(sequence__gt=before)))
+            published = list_published(Snapshot.objects.filter(sequence__gt=before))
+            see = base.see_public(reverse("editor-take", args=[obj.wire_date]))
+            messages.success(request, format_html("{} {}", published, see))
 
     def log_change(self, request: HttpRequest, obj: EditorTake, message: Any) -> Any:
         return super().log_change(request, obj, message) if obj.markdown else base.remember(request, [obj], CLEARED, DELETION)

@@ -294,6 +294,11 @@ def link_public(address: str, row: object) -> str:
     return format_html('<a href="{}" aria-label="Public page of {}">View</a>', address, row)
 
 
+def see_public(address: str | None) -> SafeString:
+    """End a message with a link to what readers see; nothing without an address."""
+    return format_html('See the <a href="{}">public page</a>.', address) if address else mark_safe("")
+
+
 def lines(form: str, rows: Iterable[Sequence[object]]) -> SafeString:
     """Put each row into `form`, one below the other; values are escaped."""
     return format_html_join(mark_safe("<br>"), form, rows)

@@ -10,6 +10,7 @@ from django.db import models, transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils.html import format_html
 from unfold import widgets
 
 from config.errors import WireError
@@ -201,6 +202,9 @@ class PublicationAdmin(ExportingAdmin, base.FreshAdmin[Publication]):
     actions_detail = ("replace_this",)
     has_add_permission = has_delete_permission = base.never
 
+    def view_on_site(self, publication: Publication) -> str:
+        return reverse("source", args=[publication.slug])
+
     def get_fieldsets(self, request: HttpRequest, obj: Publication | None = None) -> Any:
         own = [field for field in self.get_fields(request, obj) if field not in self.readonly_fields]
         who = "" if self.has_change_permission(request, obj) else "Only the group “publisher” may change these."
@@ -209,6 +213,8 @@ class PublicationAdmin(ExportingAdmin, base.FreshAdmin[Publication]):
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
         super().save_related(request, form, formsets, change)
         WireState.raise_version()  # names, feeds and pictures are public
+        see = base.see_public(self.view_on_site(form.instance))
+        self.message_user(request, format_html("Saved. Readers see the change within a minute. {}", see))
         if not form.instance.allows_pictures:
             transaction.on_commit(lambda: picture_store.delete_publication(form.instance.slug), robust=True)
 

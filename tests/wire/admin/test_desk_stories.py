@@ -61,7 +61,8 @@ def test_a_correction_leaves_who_what_and_why(desk: Client) -> None:
     story = published()
     form = story_form(story, headline="What it <b>really</b> said", topics=["nvidia"], reason="It was garbled.")
     saved = desk.post(page_of(story), form, follow=True).content.decode()
-    assert f'Saved: <a href="{page_of(story)}">What it really said</a>.' in saved
+    see = f'See the <a href="/story/{story.chatbotnews_id}">public page</a>.'
+    assert f'Saved: <a href="{page_of(story)}">What it really said</a>. {see}' in saved
     told = story.revisions.latest("revision")
     assert (told.headline, told.status, told.reason) == ("What it really said", "corrected", "It was garbled.")
     log = LogEntry.objects.get()
@@ -217,7 +218,8 @@ def test_a_withdrawal_is_confirmed_on_a_page_that_says_what_happens(desk: Client
     for reason in ("", "\u202e", NEWER_RULES):
         withdraw(desk, story, reason)
         assert Story.objects.get().status == "live", reason
-    assert "Withdrawn: Quince ships . Published: 15 Jan 2026 (revision 2)." in withdraw(desk, story, "Retracted.")
+    said = withdraw(desk, story, "Retracted.")
+    assert "Withdrawn: Quince ships . Published: 15 Jan 2026 (revision 2). See the public page ." in said
     assert Story.objects.get().status == "withdrawn"
     again = words(desk.get(page, follow=True))
     assert "This story is already withdrawn. Nothing was changed." in again

@@ -164,7 +164,8 @@ def test_a_second_take_of_a_day_is_refused_and_what_was_typed_stays(desk: Client
 def test_a_take_without_a_title_of_its_own_has_the_days(desk: Client, client: Client) -> None:
     day = today()
     text = "A quiet day. [OpenAI][1] shipped.\n\n## More\n\nNo.\n\n[1]: https://openai.example/"
-    assert desk.post(ADD, {"wire_date": day, "markdown": text}).status_code == 302
+    answer = desk.post(ADD, {"wire_date": day, "markdown": text}, follow=True)
+    assert f'See the <a href="/editor-take/{day}">public page</a>.' in answer.content.decode()
     found = queries.get_editor_take(day)
     assert found.title == f"Editor's Take: {day.day} {day:%B %Y}"
     assert f"Take of {day}, A quiet day. Source: " in found.citation_ready
