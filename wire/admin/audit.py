@@ -98,6 +98,10 @@ class TakeForm(base.PreviewedForm[EditorTake]):
         is_published = Snapshot.objects.filter(wire_date=day).exists()
         if day and is_published and is_sealed(day, self.now):
             raise forms.ValidationError(f"{day} is final: its brief stays as it was published. Nothing was saved.")
+        same = None if self.instance.pk else EditorTake.objects.filter(wire_date=day).first()
+        if same:
+            why = format_html("{} already has a take: {}.", f"{day:%-d %b %Y}", base.link(same, "change that one"))
+            self.add_error("wire_date", why)
         if day and not is_published and day > self.now.astimezone(dt.UTC).date():
             raise forms.ValidationError(f"{day} is in the future. Nothing was saved: write its take on the day.")
         return self.cleaned_data
@@ -156,7 +160,9 @@ class EditorTakeAdmin(base.TellsRefusals[EditorTake], base.PreviewedAdmin[Editor
         if obj.markdown and not Snapshot.objects.filter(wire_date=obj.wire_date).exists():
             messages.warning(request, "Saved. It is published with the first story of the day.")
         else:
-            messages.success(request, list_published(Snapshot.objects.filter(sequence__gt=before)))
+            published = list_published(Snapshot.objects.filter(sequence__gt=before))
+            see = base.see_public(reverse("editor-take", args=[obj.wire_date]))
+            messages.success(request, format_html("{} {}", published, see))
 
     def log_change(self, request: HttpRequest, obj: EditorTake, message: Any) -> Any:
         return super().log_change(request, obj, message) if obj.markdown else base.remember(request, [obj], CLEARED, DELETION)

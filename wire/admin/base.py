@@ -47,6 +47,11 @@ Parent = TypeVar("Parent", bound=Model)
 PREVIEW: Final = "_preview"  # the button that shows what a form would make, and saves nothing
 
 
+def address_field(**options: Any) -> forms.URLField:
+    """Return a field for a web address. The widget for stored addresses would repeat what was typed as “Currently: …”."""
+    return forms.URLField(**{"assume_scheme": "https", "widget": widgets.UnfoldAdminTextInputWidget({"type": "url"})} | options)
+
+
 def text_field(**options: Any) -> forms.CharField:
     """Return a one-line form field."""
     return forms.CharField(**{"widget": widgets.UnfoldAdminTextInputWidget} | options)
@@ -105,7 +110,15 @@ class ModelForm(FocusedForm, forms.ModelForm[Row]):
     """A form for a row."""
 
 
-class ModelAdmin(_ModelAdmin[Row]):
+class EmptyChoices:
+    """Fields with choices and without a default begin empty. Without it, a table's spare row could not be left empty."""
+
+    def formfield_for_choice_field(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+        kwargs.setdefault("choices", db_field.get_choices(db_field.blank or not db_field.has_default(), [("", "Select value")]))
+        return super().formfield_for_choice_field(db_field, request, **kwargs)  # type: ignore[misc]
+
+
+class ModelAdmin(EmptyChoices, _ModelAdmin[Row]):
     """A list, titled as in the menu, and the pages of its rows. `empty` says what to do if there are no rows."""
 
     form: Any = ModelForm
@@ -116,6 +129,8 @@ class ModelAdmin(_ModelAdmin[Row]):
 
         changes: Any = super().get_changelist_instance(request)
         changes.title = find_title(self.model) or changes.title
+        if not (changes.query or changes.get_filters_params()):
+            changes.full_result_count = changes.result_count  # so that “Show all” is offered only where something is left out
         return changes
 
 
@@ -123,13 +138,8 @@ class StackedInline(_StackedInline[Row, Parent]):
     form: Any = ModelForm
 
 
-class TabularInline(_TabularInline[Row, Parent]):
+class TabularInline(EmptyChoices, _TabularInline[Row, Parent]):
     form: Any = ModelForm
-
-    def formfield_for_choice_field(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
-        # Without an empty choice, the spare row would not be empty, and could not be left so.
-        kwargs.setdefault("choices", db_field.get_choices(db_field.blank or not db_field.has_default(), [("", "Select value")]))
-        return super().formfield_for_choice_field(db_field, request, **kwargs)
 
     def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
         field = super().formfield_for_dbfield(db_field, request, **kwargs)
@@ -282,6 +292,11 @@ def link(to: Model, text: str) -> SafeString:
 
 def link_public(address: str, row: object) -> str:
     return format_html('<a href="{}" aria-label="Public page of {}">View</a>', address, row)
+
+
+def see_public(address: str | None) -> SafeString:
+    """End a message with a link to what readers see; nothing without an address."""
+    return format_html('See the <a href="{}">public page</a>.', address) if address else mark_safe("")
 
 
 def lines(form: str, rows: Iterable[Sequence[object]]) -> SafeString:

@@ -3,6 +3,7 @@
 The process holds a lock on that file, which ends with it, however it ends: the lock says whether the command still runs.
 """
 
+import datetime as dt
 import fcntl
 import json
 import os
@@ -49,6 +50,14 @@ class CommandLog:
         """Return whether it said what it would do, and lately, so that the plan is still the one that was shown."""
         is_whole = "--dry-run" in self.arguments and not self.is_running and self.last_line.startswith(SHOWN_ONLY)
         return is_whole and time.time() - self.started_at < CONFIRMABLE
+
+    @property
+    def days(self) -> str:
+        """Return the first day of a rebuild, and whether it includes final days; nothing for other commands."""
+        if "--since" not in self.arguments:
+            return ""
+        since = dt.date.fromisoformat(self.arguments[self.arguments.index("--since") + 1])
+        return f"{since:%-d %b %Y}, {'final days included' if '--final-days' in self.arguments else 'without final days'}"
 
     @property
     def output(self) -> str:
@@ -119,7 +128,8 @@ def show_command(
     if request.method == "POST" and (form is None or "confirmed" in request.POST or form.is_valid()):
         is_confirmed = request.POST.get("confirmed") == log.token and log.may_confirm
         if "confirmed" in request.POST and not is_confirmed:
-            why = "The last preview was of something else, or is too old."
+            what = f"The last preview (days since {log.days})" if log.days else "The last preview"
+            why = f"{what} was of something else, or is too old."
             messages.error(request, f"{why} Nothing was changed: preview it again, then confirm.")
             return HttpResponseRedirect(request.path)
         if is_confirmed:

@@ -1,8 +1,7 @@
 """Events and pairs of stories that probably are of one; every change goes through `wire.ingest.corrections`."""
 
 import re
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
 from typing import Any, Final
 from urllib.parse import urlencode
 
@@ -13,12 +12,25 @@ from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 
 from wire import queries
-from wire.admin.base import ModelAdmin, ReadOnly, column, count, link, link_public, marks, moment, never, remember
+from wire.admin.base import ModelAdmin, ReadOnly, column, count, link, link_public, marks, moment, never, remember, see_public
 from wire.admin.queues import PAIRS, PARAMETER, QueuedAdmin, QueueFilter
-from wire.admin.stories import WHY, because, event_page, get_headline, list_labels, list_published, pin, settle, show_refusal
+from wire.admin.stories import (
+    NAMED,
+    WHY,
+    because,
+    event_link,
+    event_page,
+    get_event_headline,
+    get_headline,
+    list_labels,
+    list_published,
+    pin,
+    settle,
+    show_refusal,
+)
 from wire.ingest import corrections
 from wire.models import Event, Story, StoryPair
 from wire.publishing.event_view import EventView
@@ -126,26 +138,27 @@ class EventAdmin(QueuedAdmin[Event], ModelAdmin[Event]):
             case "split":
                 ids = [story.chatbotnews_id for story in chosen]
                 settle(request, chosen, "Split off into an event of their own", lambda why: corrections.split(ids, reason=why))
+                stays = next(story for story in stories if story not in chosen)
+                return HttpResponseRedirect(event_page(Story.objects.values_list("event", flat=True).get(pk=stays.pk)))
             case "lead" if chosen:
                 story = chosen[0]
                 with show_refusal(request):
                     corrections.choose_lead(story.chatbotnews_id)
                     remember(request, [story], "Chosen to lead its event")
-                    done = "{} ({}) leads this event now. Readers see it within a minute; no day had to be published."
-                    messages.success(request, format_html(done, link(story, get_headline(story)), story.publication))
+                    done = "{} ({}) leads this event now. Readers see it within a minute; no day had to be published. {}"
+                    see = see_public(reverse("event", args=[event.pk]))
+                    messages.success(request, format_html(done, link(story, get_headline(story)), story.publication, see))
             case "pin" | "unpin" as do:
                 pin(request, stories, pinned=do == "pin")
             case "join":
                 typed = request.POST.get("other_id", "").strip()
                 if other := _find_event(typed):
-                    join = partial(corrections.join_storylines, event.pk, other)
-                    _change_storyline(request, stories, "Joined the storyline", join, other)
+                    _change_storyline(request, event, stories, other)
                 else:
                     why = f"no event was found for “{typed}”. Give the id or address of a story or event."
                     messages.error(request, f"Nothing was joined: {why}")
             case "part":
-                done = "This event now starts a new storyline"
-                _change_storyline(request, stories, done, lambda: corrections.split_storyline(event.pk))
+                _change_storyline(request, event, stories)
             case _:
                 messages.error(request, "Nothing was changed: the form named no report of this event. Choose one and try again.")
         return HttpResponseRedirect(event_page(event.pk))
@@ -158,7 +171,8 @@ class EventAdmin(QueuedAdmin[Event], ModelAdmin[Event]):
             messages.error(request, f"Nothing was merged: {why}. Pick one from the list, or give the id or address of a story.")
             return HttpResponseRedirect(event_page(event.pk))
         both = [*stories, *Story.objects.filter(event=other)]
-        settle(request, both, "Events merged", lambda why: corrections.merge({event.pk, other}, reason=why))
+        named = " and ".join(f"“{get_event_headline(one)}”" for one in (event.pk, other))
+        settle(request, both, "Events merged", lambda why: corrections.merge({event.pk, other}, reason=why), named)
         now = Story.objects.filter(pk=stories[0].pk).values_list("event", flat=True).get() if stories else event.pk
         return HttpResponseRedirect(event_page(now or event.pk))
 
@@ -211,15 +225,23 @@ def _view(event: Event) -> EventView:
     return found
 
 
-def _change_storyline(
-    request: HttpRequest, stories: Sequence[Story], done: str, change: Callable[[], None], other: str = ""
-) -> None:
+def _change_storyline(request: HttpRequest, event: Event, stories: Sequence[Story], other: str = "") -> None:
+    """Join the storyline of the event `other`, or else start a new storyline with this event; name the events that moved."""
     with show_refusal(request):
-        change()
-        remember(request, stories, because(f"{done} of {other}" if other else done, request.POST.get("reason", "")))
-        of = format_html(' of <a href="{}">{}</a>', event_page(other), queries.view_event(other).lead.headline) if other else ""
-        seen = "Readers see it within a minute; no day had to be published. Automatic linking keeps it."
-        messages.success(request, format_html("{}{}. {}", done, of, seen))
+        moved = before = queries.view_storyline(event.pk)[1]
+        if other:
+            corrections.join_storylines(event.pk, other)
+        else:
+            corrections.split_storyline(event.pk)
+            moved = queries.view_storyline(event.pk)[1]
+        done = f"Joined the storyline of {other}" if other else "This event now starts a new storyline"
+        remember(request, stories, because(done, request.POST.get("reason", "")))
+        said = "{} {}: {}{}. Readers see it within a minute; no day had to be published. Automatic linking keeps it. {}"
+        what = "Joined the storyline of" if other else "A new storyline, apart from"
+        named = format_html_join("; ", "{}", ((event_link(one.event_id),) for one in moved[:NAMED]))
+        more = f"; {len(moved) - NAMED} more" if len(moved) > NAMED else ""
+        see = see_public(reverse("storyline", args=[event.pk]))
+        messages.success(request, format_html(said, what, event_link(other or before[0].event_id), named, more, see))
 
 
 def _find_event(text: str) -> str | None:
@@ -295,8 +317,10 @@ def _decide(request: HttpRequest) -> None:
     decision, reason = PairLabel(label), request.POST.get("reason", "")
     with show_refusal(request):
         published = corrections.decide_pair(int(pair_id), decision, by=request.user.get_username(), reason=reason)
-        pair = StoryPair.objects.select_related("story", "other").get(pk=pair_id)
+        pair = StoryPair.objects.select_related("story__current", "other__current").get(pk=pair_id)
         remember(request, [pair.story, pair.other], because(DECIDED[decision], reason))
         seen = "Readers see it within a minute; no day had to be published."
         shown = list_published(published) if decision == PairLabel.SAME else seen
-        messages.success(request, f"{DECIDED[decision]}. {shown} Automatic grouping leaves these stories where they are now.")
+        one, other = (link(story, get_headline(story)) for story in (pair.story, pair.other))
+        stays = "Automatic grouping leaves these stories where they are now."
+        messages.success(request, format_html("{}: {} and {}. {} {}", DECIDED[decision], one, other, shown, stays))

@@ -14,7 +14,7 @@ from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import mark_safe
 from django.views.decorators.http import require_POST
-from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminURLInputWidget
+from unfold.widgets import UnfoldAdminSelectWidget
 
 from config.errors import WireError
 from config.url_secrets import CREDENTIALS_REFUSED, has_credentials, mask_address
@@ -65,9 +65,10 @@ class FeedForm(base.FreshForm[Feed]):
 
 
 class TrialForm(base.Form):
-    url = forms.URLField(label="Address of a feed", assume_scheme="https", max_length=2048, widget=UnfoldAdminURLInputWidget)
+    url = base.address_field(label="Address of a feed", max_length=2048)
     publication = forms.ModelChoiceField(
         Publication.objects.none(),
+        empty_label="Select value",
         widget=UnfoldAdminSelectWidget,
         help_text="The publication whose rules apply: names, domains, and whether everything is about AI.",
     )

@@ -10,6 +10,7 @@ from django.db import models, transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils.html import format_html
 from unfold import widgets
 
 from config.errors import WireError
@@ -40,11 +41,9 @@ class ReplacementForm(base.Form):
     aliases = base.LinesField(required=False, help_text=ALIASES)
     domains = base.LinesField(help_text="Host names, one per line; the canonical one first.")
     tier = forms.TypedChoiceField(choices=Tier.choices, coerce=int, widget=widgets.UnfoldAdminSelectWidget)
-    homepage = forms.URLField(assume_scheme="https", max_length=500, widget=widgets.UnfoldAdminURLInputWidget)
+    homepage = base.address_field(max_length=500)
     feed_type = forms.ChoiceField(choices=FeedType.choices, widget=widgets.UnfoldAdminSelectWidget)
-    feed_url = forms.URLField(
-        label="Feed address", required=False, assume_scheme="https", max_length=500, widget=widgets.UnfoldAdminURLInputWidget
-    )
+    feed_url = base.address_field(label="Feed address", required=False, max_length=500)
     feed_query = base.text_field(
         label="Feed search", required=False, max_length=300, help_text="For a feed of search results: the terms."
     )
@@ -203,6 +202,9 @@ class PublicationAdmin(ExportingAdmin, base.FreshAdmin[Publication]):
     actions_detail = ("replace_this",)
     has_add_permission = has_delete_permission = base.never
 
+    def view_on_site(self, publication: Publication) -> str:
+        return reverse("source", args=[publication.slug])
+
     def get_fieldsets(self, request: HttpRequest, obj: Publication | None = None) -> Any:
         own = [field for field in self.get_fields(request, obj) if field not in self.readonly_fields]
         who = "" if self.has_change_permission(request, obj) else "Only the group “publisher” may change these."
@@ -211,6 +213,8 @@ class PublicationAdmin(ExportingAdmin, base.FreshAdmin[Publication]):
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
         super().save_related(request, form, formsets, change)
         WireState.raise_version()  # names, feeds and pictures are public
+        see = base.see_public(self.view_on_site(form.instance))
+        self.message_user(request, format_html("Saved. Readers see the change within a minute. {}", see))
         if not form.instance.allows_pictures:
             transaction.on_commit(lambda: picture_store.delete_publication(form.instance.slug), robust=True)
 

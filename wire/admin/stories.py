@@ -20,7 +20,8 @@ from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from unfold import widgets
 
-from config.errors import WireError
+from config.errors import NotFound, WireError
+from wire import queries
 from wire.admin import base
 from wire.admin.commands import show_command
 from wire.admin.queues import QueuedAdmin, QueueFilter
@@ -204,7 +205,9 @@ class StoryAdmin(QueuedAdmin[Story], base.TellsRefusals[Story], base.PreviewedAd
     figures = base.column(
         "Corroboration",
         lambda story: (
-            base.count(story.cross_source_count, "independent source", "independent sources")
+            "none: a withdrawn story is not counted"
+            if story.status == Status.WITHDRAWN
+            else base.count(story.cross_source_count, "independent source", "independent sources")
             + f", consensus {story.consensus_score:.2f}"
         ),
     )
@@ -242,7 +245,9 @@ class StoryAdmin(QueuedAdmin[Story], base.TellsRefusals[Story], base.PreviewedAd
         revision = form.revision(timezone.now().astimezone(dt.UTC).date())
         shown = revision_out(story, revision, Derived.of(story))
         table = base.table(("What", "Before", "After"), form.list_changes(), "")
-        return render_to_string("admin/story_preview.html", {"story": shown, "changed": form.describe_changes(), "table": table})
+        needed = "" if form.cleaned_data.get("reason") else NEEDED["required"]
+        context = {"story": shown, "changed": form.describe_changes(), "table": table, "needed": needed}
+        return render_to_string("admin/story_preview.html", context)
 
     def save_model(self, request: HttpRequest, obj: Story, form: StoryForm, change: bool) -> None:  # noqa: ARG002
         changed, data = set(form.changed_data), form.cleaned_data
@@ -256,7 +261,9 @@ class StoryAdmin(QueuedAdmin[Story], base.TellsRefusals[Story], base.PreviewedAd
         self.message_user(request, list_published([snapshot for snapshot in published[-1:] if snapshot]))
 
     def response_change(self, request: HttpRequest, obj: Story) -> HttpResponse:
-        self.message_user(request, format_html("Saved: {}.", story_link(Story.objects.with_text().get(pk=obj.pk))))
+        saved = Story.objects.with_text().get(pk=obj.pk)
+        see = base.see_public(self.view_on_site(saved))
+        self.message_user(request, format_html("Saved: {}. {}", story_link(saved), see))
         return HttpResponseRedirect(request.path) if "_continue" in request.POST else self.response_post_save_change(request, obj)
 
     def construct_change_message(self, request: HttpRequest, form: Any, formsets: Any, add: bool = False) -> Any:  # noqa: ARG002
@@ -292,7 +299,8 @@ class StoryAdmin(QueuedAdmin[Story], base.TellsRefusals[Story], base.PreviewedAd
                     snapshot = corrections.withdraw(story.chatbotnews_id, reason=reason)
                     base.remember(request, [story], because("Withdrawn", reason))
                     shown = list_published([snapshot] if snapshot else [])
-                    messages.success(request, format_html("Withdrawn: {}. {}", story_link(story), shown))
+                    see = base.see_public(self.view_on_site(story))
+                    messages.success(request, format_html("Withdrawn: {}. {} {}", story_link(story), shown, see))
                     return back
         context = {**self.admin_site.each_context(request), "title": "Withdraw a story", "story": story, "form": form}
         context |= {"headline": get_headline(story), "when": base.moment(story.published_at), "opts": self.opts}
@@ -309,6 +317,18 @@ def story_link(story: Story) -> str:
 
 def event_page(event_id: str) -> str:
     return reverse("admin:wire_event_change", args=[event_id])
+
+
+def get_event_headline(event_id: str) -> str:
+    """Return the headline of an event's lead, or the event's id if readers see none of its stories."""
+    try:
+        return queries.view_event(event_id).lead.headline
+    except NotFound:
+        return event_id
+
+
+def event_link(event_id: str) -> str:
+    return format_html('<a href="{}">{}</a>', event_page(event_id), get_event_headline(event_id))
 
 
 def list_labels(story: Story) -> list[str]:
@@ -332,17 +352,25 @@ def show_refusal(request: HttpRequest) -> Iterator[None]:
         messages.error(request, f"{error} {error.hint}")
 
 
-def settle(request: HttpRequest, stories: Sequence[Story], done: str, change: Callable[[str], list[Snapshot]]) -> None:
-    """Change which event stories belong to, with the posted reason; show what was published, or why nothing was changed."""
+def settle(
+    request: HttpRequest, stories: Sequence[Story], done: str, change: Callable[[str], list[Snapshot]], merged: str = ""
+) -> None:
+    """Change which event stories belong to, with the posted reason; show what was published, or why nothing was changed.
+
+    `merged`: the events of a merge, which the message names instead of stories.
+    """
     reason = request.POST.get("reason", "")
     with show_refusal(request):
         published = change(reason)
         base.remember(request, stories, because(done, reason))
         named = format_html_join("; ", "{} ({})", ((story_link(story), story.publication) for story in stories[:NAMED]))
-        more = f"; {len(stories) - NAMED} more" if len(stories) > NAMED else ""
+        more = f"; {len(stories) - NAMED} more" if len(stories) > NAMED and not merged else ""
         given = f" Reason: {reason}" if (reason := plain_line(reason, REASON)) else ""
         stays = "Automatic grouping leaves these stories where they are now."
-        messages.success(request, format_html("{}. {} {}{}.{} {}", done, list_published(published), named, more, given, stays))
+        event = Story.objects.filter(pk__in=[story.pk for story in stories], event__isnull=False).values_list("event", flat=True)[0]
+        said = format_html("{}: {}{}. Their event now: {}.", done, merged or named, more, event_link(event))
+        see = base.see_public(reverse("event", args=[event]))
+        messages.success(request, format_html("{} {}{} {} {}", said, list_published(published), given, stays, see))
 
 
 def pin(request: HttpRequest, stories: Sequence[Story], *, pinned: bool) -> None:

@@ -222,6 +222,7 @@ def test_any_address_is_tried_by_the_rules_of_a_publication_and_nothing_is_store
     answer = desk.post(TRIAL, {"url": server.url("/other"), "publication": feed.publication_id})
     page = " ".join(re.sub("<[^>]*>", " ", answer.content.decode()).split())
     assert "Quince ships" in page
+    assert "Currently:" not in page
     assert "Nothing was stored." in page
     assert "open the publication" in page
     assert everything() == before

@@ -84,6 +84,18 @@ def test_a_rebuild_refuses_a_day_without_fetches_at_its_field_and_those_who_may_
     assert at_desk().get(REBUILD).status_code == 403
 
 
+def test_a_result_names_its_days_and_is_not_shown_below_a_refusal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(commands, "run_process", lambda _, log: log.write(b"Nothing would change.\n"))
+    desk = at_desk("editor")
+    commands.start("rebuild", "rebuild", "--since", "2026-01-15", "--final-days", "--dry-run", user="ada")
+    shown = words(desk.get(REBUILD))
+    assert "What would change Days since 15 Jan 2026, final days included. Started by ada" in shown
+    refused = words(desk.post(REBUILD, {"since": "2020-01-01"}))
+    assert ("older fetches are gone" in refused, "Nothing would change" in refused) == (True, False)
+    unconfirmed = words(desk.post(REBUILD, {"confirmed": "stale"}, follow=True))
+    assert "The last preview (days since 15 Jan 2026, final days included) was of something else" in unconfirmed
+
+
 @pytest.mark.slow
 def test_while_a_command_runs_its_page_looks_again_and_nothing_else_is_started(
     settings: Settings, monkeypatch: pytest.MonkeyPatch

@@ -68,6 +68,12 @@ def test_the_list_has_events_of_several_reports_by_their_lead_newest_first(desk:
     assert "Nothing here matches the search and filters." in words(desk.get(LIST, {"q": "nobody wrote this"}))
 
 
+def test_all_events_are_offered_only_where_the_list_leaves_some_out(desk: Client, purchase: list[Entry]) -> None:
+    assert "Show all" not in words(desk.get(LIST))
+    for query in ({"q": story_of(purchase[0]).chatbotnews_id}, {"queue": "low-agreement"}):
+        assert "Show all" in words(desk.get(LIST, query)), query
+
+
 def test_an_events_page_tells_its_reports_in_the_order_of_time(desk: Client, purchase: list[Entry]) -> None:
     shown = words(desk.get(page_of(purchase[0])))
     assert "2 reports by 2 publications · 2 independent sources" in shown
@@ -82,8 +88,9 @@ def test_two_events_are_merged_by_choice_by_id_and_by_address(desk: Client, purc
     other = story_of(purchase[2])
     event = event_of(purchase[0])
     said = do(desk, purchase[0], do="merge", other=other.event_id, reason="One purchase.")
-    assert "Events merged. Published: 15 Jan 2026 (revision 2). Marmot Cloud buys Gherkin Robotics (TechCrunch); " in said
-    assert " Reason: One purchase. " in said
+    both = "“Marmot Cloud buys Gherkin Robotics” and “Antitrust lawyers study a deal for Gherkin”"
+    assert f"Events merged: {both}. Their event now: Marmot Cloud buys Gherkin Robotics ." in said
+    assert " Published: 15 Jan 2026 (revision 2). Reason: One purchase. " in said
     assert event_of(purchase[2]) == event
     assert history()[-1][1] == "Events merged: One purchase."
     assert len(history()) == 3
@@ -120,10 +127,20 @@ def test_ticked_reports_are_split_off(desk: Client, purchase: list[Entry]) -> No
     assert "Nothing was split: tick at least one report, and leave at least one unticked." in words(refused)
     assert 'value="Two purchases."' in refused.content.decode()  # nobody types it again
     assert "A reason is missing." in do(desk, purchase[0], do="split", story=wired.chatbotnews_id)
-    said = do(desk, purchase[0], do="split", story=wired.chatbotnews_id, reason="Two purchases.")
-    assert "Split off into an event of their own. Published: 15 Jan 2026 (revision 2)." in said
+    form = {"do": "split", "story": wired.chatbotnews_id, "reason": "Two purchases."}
+    answer = desk.post(page_of(purchase[0]), form, follow=True)
+    title = "Marmot Cloud buys Gherkin Robotics, filing says"
+    assert f"Split off into an event of their own: {title} (Wired). Their event now: {title} ." in words(answer)
+    assert ". Published: 15 Jan 2026 (revision 2). " in words(answer)
     assert event_of(purchase[0]) != event_of(purchase[1]) == wired.chatbotnews_id
+    for address in (page_of(purchase[1]), f"/event/{wired.chatbotnews_id}"):
+        assert f'<a href="{address}">' in answer.content.decode()
     assert history() == [(wired.chatbotnews_id, "Split off into an event of their own: Two purchases.")]
+
+
+def test_a_split_of_the_first_report_shows_the_event_that_the_others_stay_in(desk: Client, purchase: list[Entry]) -> None:
+    form = {"do": "split", "story": story_of(purchase[0]).chatbotnews_id, "reason": "Two purchases."}
+    assert desk.post(page_of(purchase[0]), form)["Location"] == page_of(purchase[1])
 
 
 def test_another_report_is_made_the_lead(desk: Client, purchase: list[Entry]) -> None:
@@ -131,6 +148,7 @@ def test_another_report_is_made_the_lead(desk: Client, purchase: list[Entry]) ->
     assert "Leads , by the rules" in words(desk.get(page_of(purchase[0])))
     said = do(desk, purchase[0], do="lead", story=story.chatbotnews_id)
     assert "filing says (Wired) leads this event now." in said
+    assert "no day had to be published. See the public page ." in said
     assert "Leads , chosen by an editor" in said
     assert Story.objects.get(leads_event=True) == story
     assert "filing says 2 2" in words(desk.get(LIST))

@@ -49,6 +49,11 @@ def term(**changes: object) -> dict[str, Any]:
     return form | changes
 
 
+def test_a_new_term_begins_without_kind_and_target(desk: Client) -> None:
+    page = desk.get(ADD).content.decode()
+    assert page.count('<option value="" selected>Select value</option>') == 2
+
+
 @pytest.mark.usefixtures("bare")
 def test_a_preview_shows_what_would_change_and_saves_nothing(desk: Client) -> None:
     publish(made := entry(title="Quince raises pickles"), entry(title="Quince lowers jars"))

@@ -109,8 +109,9 @@ def test_publishers_tune_aliases_and_feeds() -> None:
         values = {"id": pk, "publication": wired.pk, "feed_type": "rss", "url": url, "query": "", "active": "on", "note": ""}
         feeds |= {f"feeds-{number}-{name}": str(value) for name, value in values.items()}
     desk = at_desk("publisher")
-    answer = save(desk, f"/admin/sources/publication/{wired.pk}/change/", {"aliases": "Wired Mag", **feeds})
-    assert answer.status_code == 302, words(answer)
+    answer = save(desk, f"/admin/sources/publication/{wired.pk}/change/", {"aliases": "Wired Mag", **feeds}, follow=True)
+    assert answer.redirect_chain, words(answer)
+    assert 'See the <a href="/source/wired">public page</a>.' in answer.content.decode()
     wired.refresh_from_db()
     assert wired.aliases == ["Wired Mag"]
     assert WireState.objects.get().version > before, "what is kept of the roster must go"

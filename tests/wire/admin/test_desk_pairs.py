@@ -104,7 +104,7 @@ def test_a_long_queue_has_pages(desk: Client, monkeypatch: pytest.MonkeyPatch) -
 def test_one_event_merges_both_and_says_what_was_published(desk: Client, three: list[Entry]) -> None:
     pair = doubt(three[0], three[1])
     said = decide(desk, pair, "S")
-    assert "Decided: one event. Published: 14 Jan 2026 (revision 2)." in said
+    assert f"Decided: one event: {three[0].title} and {three[1].title} . Published: 14 Jan 2026 (revision 2)." in said
     assert event_of(three[0]) == event_of(three[1]) == story_of(three[0]).chatbotnews_id
     assert EMPTY in said
     pair.refresh_from_db()
@@ -127,7 +127,8 @@ def test_the_reason_of_a_merge_is_the_editors_or_the_usual_one(three: list[Entry
 def test_a_follow_up_stays_apart_and_goes_on_the_storyline(desk: Client, three: list[Entry]) -> None:
     version = WireState.objects.get().version
     said = decide(desk, doubt(three[0], three[1]), "F", reason="The study of that deal.")
-    assert "Decided: a follow-up, another event of the same storyline. Readers see it within a minute" in said
+    assert "Decided: a follow-up, another event of the same storyline: " in said
+    assert "Readers see it within a minute" in said
     first, second = event_of(three[0]), event_of(three[1])
     assert first != second
     assert desk.get(f"/api/events/{second}.json").json()["earlier"]["event_id"] == first
@@ -140,7 +141,7 @@ def test_a_follow_up_stays_apart_and_goes_on_the_storyline(desk: Client, three: 
 
 
 def test_different_events_stay_apart_though_their_texts_are_one(desk: Client, alike: list[Entry]) -> None:
-    assert "Decided: different events." in decide(desk, StoryPair.objects.get(), "N")
+    assert "Decided: different events: " in decide(desk, StoryPair.objects.get(), "N")
     another = entry(title=TITLES[0], publisher="Axios", published_at="2026-01-15T10:05:00Z")
     publish(another)
     assert event_of(alike[0]) != event_of(alike[1])
@@ -191,7 +192,7 @@ def test_a_form_that_is_open_while_stories_are_grouped_again_still_works(
     join_nothing(monkeypatch)
     pair = StoryPair.objects.get()
     publish(entry(title=TITLES[2]))
-    assert "Decided: one event. Published:" in decide(desk, pair, "S")
+    assert "Decided: one event: " in decide(desk, pair, "S")
     assert event_of(alike[0]) == event_of(alike[1])
 
 

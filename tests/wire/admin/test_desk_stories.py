@@ -46,6 +46,7 @@ def test_a_story_leads_to_its_public_page_and_a_withdrawn_one_can_still_be_read(
     answer = desk.get(page_of(story))
     assert f'href="/story/{story.chatbotnews_id}"' in answer.content.decode()
     assert "Save" not in words(answer)
+    assert "0 reports Corroboration none: a withdrawn story is not counted" in words(answer)
 
 
 def test_markup_in_what_a_publisher_wrote_is_shown_as_text(desk: Client) -> None:
@@ -60,7 +61,8 @@ def test_a_correction_leaves_who_what_and_why(desk: Client) -> None:
     story = published()
     form = story_form(story, headline="What it <b>really</b> said", topics=["nvidia"], reason="It was garbled.")
     saved = desk.post(page_of(story), form, follow=True).content.decode()
-    assert f'Saved: <a href="{page_of(story)}">What it really said</a>.' in saved
+    see = f'See the <a href="/story/{story.chatbotnews_id}">public page</a>.'
+    assert f'Saved: <a href="{page_of(story)}">What it really said</a>. {see}' in saved
     told = story.revisions.latest("revision")
     assert (told.headline, told.status, told.reason) == ("What it really said", "corrected", "It was garbled.")
     log = LogEntry.objects.get()
@@ -192,13 +194,14 @@ def test_a_preview_shows_the_card_and_the_citation_and_saves_nothing(desk: Clien
     assert answer.status_code == 200
     shown = words(answer)
     today = f"{dt.datetime.now(dt.UTC):%Y-%m-%d}"
-    assert "Preview, not saved As readers would see it. Quince sails TechCrunch" in shown
+    needed = "Every change needs a reason; readers see it. Write it below before you save."
+    assert f"Preview, not saved As readers would see it. {needed} Quince sails TechCrunch" in shown
+    assert needed not in words(desk.post(page_of(story), form | {"reason": "It was wrong."}))
     assert (
         f"According to TechCrunch, as summarized by ChatbotNews.ai, Quince sails. It is late. Source: {permalink(str(story))}"
         in shown
     )
     assert f"[corrected {today}]" in shown
-    assert "Every change needs a reason" not in shown, "a preview needs none"
     assert "Quince &lt;b&gt;sails&lt;/b&gt;" in answer.content.decode(), "what was typed stays in the form"
     assert (story.revisions.count(), Snapshot.objects.count(), history()) == (1, 1, [])
     assert "The headline would be empty." in words(desk.post(page_of(story), form | {"headline": "<b></b>"}))
@@ -215,7 +218,8 @@ def test_a_withdrawal_is_confirmed_on_a_page_that_says_what_happens(desk: Client
     for reason in ("", "\u202e", NEWER_RULES):
         withdraw(desk, story, reason)
         assert Story.objects.get().status == "live", reason
-    assert "Withdrawn: Quince ships . Published: 15 Jan 2026 (revision 2)." in withdraw(desk, story, "Retracted.")
+    said = withdraw(desk, story, "Retracted.")
+    assert "Withdrawn: Quince ships . Published: 15 Jan 2026 (revision 2). See the public page ." in said
     assert Story.objects.get().status == "withdrawn"
     again = words(desk.get(page, follow=True))
     assert "This story is already withdrawn. Nothing was changed." in again

@@ -66,7 +66,8 @@ def test_an_event_joins_the_storyline_of_another_by_id_or_address(desk: Client, 
     version = WireState.objects.get().version
     first, other, third, _ = map(event_of, four)
     page = do(desk, four[2], do="join", other_id=first, reason="The hearing.")
-    assert f"Joined the storyline of {TITLES[0]} . Readers see it within a minute; no day had to be published." in page
+    assert f"Joined the storyline of {TITLES[0]} : {TITLES[2]} . Readers see it within a minute; no day had to be" in page
+    assert "Automatic linking keeps it. See the public page ." in page
     assert page.index(f"{TITLES[0]} TechCrunch, 12 Jan 2026 10:00 UTC") < page.index(f"{TITLES[2]} (this event)")
     assert "An editor decided this" in page
     assert storyline_of(third) == (first, [first, third])
@@ -92,7 +93,8 @@ def test_an_event_and_the_later_ones_begin_a_storyline_of_their_own(desk: Client
     first, second, third, fourth = map(event_of, four)
     join(*four)
     said = do(desk, four[1], do="part", reason="Another matter.")
-    assert "This event now starts a new storyline. Readers see it within a minute" in said
+    moved = " ; ".join(TITLES[1:])
+    assert f"A new storyline, apart from {TITLES[0]} : {moved} . Readers see it within a minute" in said
     assert storyline_of(fourth) == (second, [second, third, fourth])
     assert storyline_of(first) == (first, [first])
     assert "It is not part of a storyline" in words(desk.get(f"/admin/wire/event/{first}/change/"))

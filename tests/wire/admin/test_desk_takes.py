@@ -155,14 +155,17 @@ def test_a_second_take_of_a_day_is_refused_and_what_was_typed_stays(desk: Client
     written(desk, day, "# Mine\n\nOne editor's brief.")
     answer = desk.post(ADD, {"wire_date": day, "markdown": "Another editor's brief."})
     assert answer.status_code == 200
-    assert "Editor take with this Day (UTC) already exists" in words(answer)
+    assert f"{day.day} {day:%b %Y} already has a take: change that one ." in words(answer)
+    assert f'<a href="{page_of(day)}">change that one</a>' in answer.content.decode()
+    assert "already exists" not in words(answer)
     assert "Another editor&#x27;s brief." in answer.content.decode()
 
 
 def test_a_take_without_a_title_of_its_own_has_the_days(desk: Client, client: Client) -> None:
     day = today()
     text = "A quiet day. [OpenAI][1] shipped.\n\n## More\n\nNo.\n\n[1]: https://openai.example/"
-    assert desk.post(ADD, {"wire_date": day, "markdown": text}).status_code == 302
+    answer = desk.post(ADD, {"wire_date": day, "markdown": text}, follow=True)
+    assert f'See the <a href="/editor-take/{day}">public page</a>.' in answer.content.decode()
     found = queries.get_editor_take(day)
     assert found.title == f"Editor's Take: {day.day} {day:%B %Y}"
     assert f"Take of {day}, A quiet day. Source: " in found.citation_ready

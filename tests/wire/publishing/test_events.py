@@ -314,11 +314,11 @@ def act(desk: Client, action: str, *made: Entry, reason: str = "") -> str:
 
 @pytest.mark.slow
 def test_editors_split_pin_and_merge_in_the_list_of_stories(desk: Client, three: list[Entry]) -> None:
-    assert "Split off into an event of their own. Published: " in act(desk, "split_off", three[1], reason=REASON)
+    assert "Split off into an event of their own: " in act(desk, "split_off", three[1], reason=REASON)
     assert not one_event(three[0], three[1])
     assert "Unpinned" in act(desk, "unpin", three[1])
     assert "Pinned" in act(desk, "pin", three[1])
-    assert "Events merged. Published: " in act(desk, "merge_events", three[0], three[1], reason="One after all.")
+    assert "Events merged: " in act(desk, "merge_events", three[0], three[1], reason="One after all.")
     assert one_event(*three)
 
 
