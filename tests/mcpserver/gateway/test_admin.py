@@ -147,7 +147,7 @@ def test_the_policy_is_read_again_by_a_button_that_refuses_a_wrong_one(admin: Cl
     page = admin.get("/admin/gateway/upstreamstate/")
     assert "Reload the policy" in words(page)
     button = "/admin/gateway/upstreamstate/reload_policy"
-    assert "reload the policy and its secrets" in words(admin.get(button, follow=True))
+    assert "use the reloaded policy and secrets within five seconds" in words(admin.get(button, follow=True))
     assert UpstreamState.objects.get(name=POLICY_ROW).resets == 1
     settings.WIRE_GATEWAY_POLICY = tmp_path / "policy.toml"
     settings.WIRE_GATEWAY_POLICY.write_text("version = 2")
