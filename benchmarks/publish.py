@@ -34,7 +34,7 @@ def main(stories: int = 400, a_day: int = 100, times: int = 15) -> None:
     report.publish(
         "publish",
         f"python -m benchmarks.publish {stories} {a_day} {times}",
-        report.table(("publish", "time", "of it processor"), rows),
+        report.table(("publish", "time", "processor time"), rows),
     )
 
 

@@ -214,10 +214,10 @@ class LexiconTermAdmin(ExportingAdmin, FreshAdmin[LexiconTerm]):
         """Apply today's lexicon to what was fetched, after showing what that would change."""
         form = RebuildForm(request.POST if request.method == "POST" and "confirmed" not in request.POST else None)
         points = (
-            "Everything fetched since that day is read, classified and published again, with today's lexicon and rules.",
+            "What was fetched since the day you choose is read, classified and published again, with today's lexicon and rules.",
             f"Fetched items are stored for {raw_store.RETENTION.days} days. Changes that editors made by hand stay, "
             "and so do stories loaded from an archive, for which nothing was fetched.",
-            "The first button only shows what would change; the second applies it.",
+            "You first see what would change, and then apply it.",
         )
         return show_command(self, request, "rebuild", "Rebuild days", points, form)
 

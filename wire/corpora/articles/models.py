@@ -262,7 +262,7 @@ class Article(Sealed):
     place = models.BigIntegerField(default=0, help_text="Milliseconds since 1970 of its publication; 0 without a date, and before.")
     description = models.TextField(blank=True, help_text="Plain text.")
     language = models.CharField(max_length=35, blank=True)
-    markdown = models.TextField(blank=True, help_text="The text; empty until it was read.")
+    markdown = models.TextField(blank=True, help_text="The text; empty until it has been read.")
     content_sha256 = models.CharField("SHA-256", max_length=64, blank=True, help_text="Of title, author, date, description, text.")
     first_seen_at = models.DateTimeField()
     last_seen_at = models.DateTimeField(help_text="When a feed, a sitemap or its page last showed it.")

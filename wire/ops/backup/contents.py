@@ -159,7 +159,7 @@ def list_tables() -> list[str]:
     applied = list_applied()
     if newer := list_newer(applied):
         raise InvalidArgument(
-            f"A newer release has used this database: it applied {newer[0]}, and may have tables that this one does not know.",
+            f"A newer release has used this database: it applied {newer[0]} and may have added tables unknown here.",
             "Take the backup with that release.",
         )
     models = MigrationLoader(connection).project_state(sorted(applied)).apps.get_models(include_auto_created=True)

@@ -27,7 +27,7 @@ class Migration(migrations.Migration):
                 ('place', models.BigIntegerField(default=0, help_text='Milliseconds since 1970 of its publication; 0 without a date, and before.')),
                 ('description', models.TextField(blank=True, help_text='Plain text.')),
                 ('language', models.CharField(blank=True, max_length=35)),
-                ('markdown', models.TextField(blank=True, help_text='The text; empty until it was read.')),
+                ('markdown', models.TextField(blank=True, help_text='The text; empty until it has been read.')),
                 ('content_sha256', models.CharField(blank=True, help_text='Of title, author, date, description, text.', max_length=64, verbose_name='SHA-256')),
                 ('first_seen_at', models.DateTimeField()),
                 ('last_seen_at', models.DateTimeField(help_text='When a feed, a sitemap or its page last showed it.')),
