@@ -3,8 +3,6 @@
 import hashlib
 import json
 import re
-import subprocess
-import sys
 import urllib.error
 import urllib.request
 from collections.abc import Iterator, Mapping
@@ -14,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from tests.clients.server import ROOT, environment, free_port, running, services
+from tests.clients.server import environment, free_port, run_commands, running, services
 
 LONG_DAY: Final = "2026-03-02"
 LONG: Final = 400  # stories of that day
@@ -63,15 +61,13 @@ class Wire:
 def serving_sample(folder: Path) -> Iterator[Wire]:
     """The sample wire with one story corrected and one withdrawn."""
     port = free_port()
-    for command in ("migrate", "loadsample"):
-        _manage(folder / "live" / "sample", port, command)
     edit = (
         "from wire import queries\nfrom wire.ingest import corrections\n"
         "stories = [story for story in queries.get_today().stories if story.cross_source_count == 1]\n"
         "corrections.correct(stories[0].chatbotnews_id, headline=stories[0].headline + ' (again)', reason='A word was missing.')\n"
         "corrections.withdraw(stories[1].chatbotnews_id, reason='It was told twice.')\n"
     )
-    _manage(folder / "live" / "sample", port, "shell", "-c", edit)
+    run_commands(_environment(folder / "live" / "sample", port), ("migrate",), ("loadsample",), ("shell", "-c", edit))
     with _serving(folder, port) as wire:
         yield wire
 
@@ -79,7 +75,7 @@ def serving_sample(folder: Path) -> Iterator[Wire]:
 def superuser(wire: Wire, name: str, password: str) -> None:
     """An account of the sample wire that sees every page of the desk."""
     make = f"from django.contrib.auth.models import User; User.objects.create_superuser({name!r}, password={password!r})"
-    _manage(wire.said.parent / "live" / "sample", urlsplit(wire.site).port or 80, "shell", "-c", make)
+    run_commands(_environment(wire.said.parent / "live" / "sample", urlsplit(wire.site).port or 80), ("shell", "-c", make))
 
 
 @contextmanager
@@ -88,8 +84,8 @@ def serving_long_day(folder: Path) -> Iterator[Wire]:
     port = free_port()
     archive = folder / "long.ndjson"
     archive.write_text("".join(f"{json.dumps(_item(number))}\n" for number in range(LONG)), encoding="utf-8")
-    _manage(folder / "live", port, "migrate")
-    _manage(folder / "live", port, "loadwire", str(archive))
+    # Nobody asks this wire by meaning, and its vectors take half a minute.
+    run_commands(_environment(folder / "live", port) | {"WIRE_VECTORS": "0"}, ("migrate",), ("loadwire", str(archive)))
     with _serving(folder, port) as wire:
         yield wire
 
@@ -100,14 +96,6 @@ def _serving(folder: Path, port: int) -> Iterator[Wire]:
     said = folder / "serve.log"
     with running(["manage.py", "serve"], _environment(folder / "live", port), said) as site:
         yield Wire(site, said)
-
-
-def _manage(data_dir: Path, port: int, *arguments: str) -> None:
-    command = [sys.executable, "manage.py", arguments[0], "--verbosity", "0", *arguments[1:]]
-    env = _environment(data_dir, port)
-    if arguments[0] == "loadwire":  # nobody asks this wire by meaning, and its vectors take half a minute
-        env |= {"WIRE_VECTORS": "0"}
-    subprocess.run(command, cwd=ROOT, env=env, capture_output=True, check=True)
 
 
 def _environment(data_dir: Path, port: int) -> dict[str, str]:

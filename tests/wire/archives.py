@@ -188,6 +188,4 @@ def comes_back_whole(directory: Path) -> None:
 def own_environment(data_dir: Path) -> dict[str, str]:
     """For a process with the production settings and a SQLite database of its own."""
     names = {"WIRE_DATA_DIR": str(data_dir), "DATABASE_URL": "", "DJANGO_SETTINGS_MODULE": "config.settings", "COLUMNS": "120"}
-    # Where byte-code is not kept, each process would spend more time compiling than loading.
-    kept = {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": str(Path(settings.WIRE_DATA_DIR) / "bytecode")}
-    return os.environ | names | kept
+    return os.environ | names
