@@ -85,7 +85,7 @@ def test_records_are_written_line_by_line_and_read_again() -> None:
         ("text: a\ntext: b", "Line 2 gives text twice"),
         ("number: x", "Line 1: a number is needed, not “x”"),
         ("is_new: perhaps", "yes or no is needed"),
-        ("links: a | 1 | b | c", "more values than id | claim | url"),
+        ("links: a | 1 | b | c", "more values than there are fields: id | claim | url"),
     ):
         with pytest.raises(ValidationError, match=re.escape(says)):
             field.clean(wrong)
