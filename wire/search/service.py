@@ -151,7 +151,7 @@ def _count_words(_wire_sha256: str | None) -> tuple[Counter[str], Counter[str], 
 
 @cache
 def _load_dictionary(language: str) -> bytes:
-    """Return pyspellchecker's JSON object of a language's words, in small letters with their accents. A search through its bytes
-    takes 2 ms; its own set of words takes half a second to load and ten times the memory.
+    """Return pyspellchecker's JSON object of a language's words, in small letters with their accents. A search through these
+    bytes takes 2 ms; a set of the words would take up to half a second to load, and ten times the memory.
     """
     return gzip.decompress((files("spellchecker") / "resources" / f"{language}.json.gz").read_bytes())
