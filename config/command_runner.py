@@ -4,6 +4,7 @@ import errno
 import os
 import signal
 import sys
+import threading
 from collections.abc import Sequence
 from typing import Final, NoReturn
 
@@ -15,6 +16,7 @@ INTERRUPTED: Final = 130  # as shells count it: 128 and the number of SIGINT
 
 def run(arguments: Sequence[str]) -> None:
     """Run a management command. Faults of ours keep their traceback, and `--traceback` shows it for all."""
+    sys.unraisablehook = _interrupt_again
     try:
         from django.core.management import execute_from_command_line
 
@@ -42,6 +44,14 @@ def _needs_known_tables(command: Sequence[str]) -> bool:
     django.setup()
     app = next((str(get_commands().get(name, "django")) for name in command), "django")
     return not app.startswith(("django", "unfold")) and command[0] not in ("doctor", "backup", "restore")
+
+
+def _interrupt_again(fault: "sys.UnraisableHookArgs") -> None:
+    """Send a Ctrl-C once more that came during a callback of Python's own, where it raises nothing."""
+    if isinstance(fault.exc_value, KeyboardInterrupt):
+        threading.Timer(0.01, os.kill, (os.getpid(), signal.SIGINT)).start()
+    else:
+        sys.__unraisablehook__(fault)
 
 
 def _stop() -> NoReturn:

@@ -124,6 +124,26 @@ def test_ctrl_c_ends_a_command_with_one_sentence_wherever_it_is(tmp_path: Path, 
     assert not list(tmp_path.glob(".backup*"))
 
 
+def test_ctrl_c_during_a_callback_of_python_is_not_lost() -> None:
+    code = (
+        "import signal, time, weakref\n"
+        "from unittest.mock import patch\n"
+        "from config.command_runner import run\n"
+        "class Thing: pass\n"
+        "def work(arguments):\n"
+        "    thing = Thing()\n"
+        "    callback = weakref.ref(thing, lambda _: signal.raise_signal(signal.SIGINT))\n"
+        "    del thing\n"
+        "    time.sleep(30)\n"
+        "with patch('django.core.management.execute_from_command_line', work): run(['manage.py', 'check'])\n"
+    )
+    started = subprocess.Popen(
+        [sys.executable, "-c", code], cwd=MANAGE.parent, stderr=subprocess.PIPE, text=True, preexec_fn=as_a_user_at_a_terminal
+    )
+    _, said = started.communicate(timeout=60)
+    assert (started.returncode, said.count("\n")) == (INTERRUPTED, 2), said
+
+
 def test_ctrl_c_ends_the_server_of_standard_input_though_its_client_stays(tmp_path: Path) -> None:
     install(tmp_path)
     client = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "tests", "version": "1"}}
