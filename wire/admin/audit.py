@@ -106,6 +106,8 @@ class TakeForm(base.PreviewedForm[EditorTake]):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        if day := self.fields.get("wire_date"):
+            day.help_text = "Another date leaves the text below as it is; the links above start from the brief of another day."
         if text := self.fields.get("markdown"):  # none for whoever only looks
             text.help_text = "Markdown. A text that does not begin with a title (# …) is given one with the date."
             if self.instance.pk:
@@ -121,7 +123,9 @@ class TakeForm(base.PreviewedForm[EditorTake]):
             raise forms.ValidationError(f"{day} is final: its brief stays as it was published. Nothing was saved.")
         same = None if self.instance.pk else EditorTake.objects.filter(wire_date=day).first()
         if same:
-            why = format_html("{} already has a take: {}.", f"{day:%-d %b %Y}", base.link(same, "change that one"))
+            why = format_html(
+                "{} already has a take: {}. The text below was not saved.", f"{day:%-d %b %Y}", base.link(same, "change that one")
+            )
             self.add_error("wire_date", why)
         if day and not is_published and day > self.now.astimezone(dt.UTC).date():
             raise forms.ValidationError(f"{day} is in the future. Nothing was saved: write its take on the day.")
