@@ -107,7 +107,7 @@ class TakeForm(base.PreviewedForm[EditorTake]):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         if day := self.fields.get("wire_date"):
-            day.help_text = "Another date leaves the text below as it is; the links above start from the brief of another day."
+            day.help_text = "If you change the day, the text below stays as it is."
         if text := self.fields.get("markdown"):  # none for whoever only looks
             text.help_text = "Markdown. A text that does not begin with a title (# …) is given one with the date."
             if self.instance.pk:
