@@ -131,6 +131,34 @@ def test_a_corrected_story_is_told_so_at_every_door(desk: Page, edited: Wire) ->
     assert [(told["headline"], told["status"]) for told in (rest, mcp)] == [(changed, "corrected")] * 2
 
 
+def test_the_list_of_events_shows_all_its_columns_in_a_window_of_1280_pixels(desk: Page, edited: Wire) -> None:
+    desk.set_viewport_size({"width": 1280, "height": 900})
+    desk.goto(f"{edited.site}/admin/wire/event/")
+    save_screenshot(desk, "desk-events-1280-light")
+    widths = (
+        "[...document.querySelectorAll('#changelist .simplebar-content-wrapper')].map((one) => one.scrollWidth - one.clientWidth)"
+    )
+    assert max(desk.evaluate(widths)) == 0
+
+
+def test_a_missing_reason_is_named_and_its_field_is_seen_above_the_bar(desk: Page, edited: Wire) -> None:
+    desk.set_viewport_size({"width": 1280, "height": 900})
+    open_story(desk, edited, a_story(edited))
+    desk.locator("[name=headline]").fill("A headline without a reason")
+    desk.get_by_role("button", name="Save", exact=True).click()
+    expect(desk.locator(".errornote")).to_contain_text("Nothing was saved. Reason: Every change needs a reason; readers see it.")
+    reason = desk.locator("[name=reason]")
+    expect(reason).to_be_focused()
+    row, bar = (
+        desk.locator(".field-reason").bounding_box(),
+        desk.locator("#submit-row").bounding_box(),
+    )
+    save_screenshot(desk, "desk-story-reason-missing-1280-light")
+    assert row
+    assert bar
+    assert 0 <= row["y"] < row["y"] + row["height"] <= bar["y"]
+
+
 def test_a_withdrawn_story_leaves_every_door(desk: Page, edited: Wire) -> None:
     story = a_story(edited)
     open_story(desk, edited, story)

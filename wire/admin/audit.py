@@ -9,7 +9,7 @@ from django.contrib.admin.models import DELETION, LogEntry
 from django.contrib.auth.admin import GroupAdmin as DjangoGroupAdmin
 from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
 from django.contrib.auth.models import Group, User
-from django.db.models import QuerySet
+from django.db.models import Min, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.loader import render_to_string
 from django.urls import reverse
@@ -20,8 +20,8 @@ from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationFo
 from config.errors import NotFound
 from wire import queries
 from wire.admin import base
-from wire.admin.stories import find_newest_snapshot, list_published
-from wire.models import EditorTake, SigningKey, Snapshot, UsageCount
+from wire.admin.stories import NAMED, find_newest_snapshot, get_headline, list_published
+from wire.models import EditorTake, SigningKey, Snapshot, Story, UsageCount
 from wire.models.snapshot import is_sealed, open_from
 from wire.publishing import editors_take
 from wire.publishing.publish import publish
@@ -67,15 +67,36 @@ class HistoryAdmin(base.ReadOnly):
     list_display_links = None
     list_filter = ("content_type", "user")
     list_select_related = ("user", "content_type")
+    list_per_page = 50
     search_fields = ("object_repr", "change_message", "user__username")
+    show_full_result_count = False
     date_hierarchy = "action_time"
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[LogEntry], search_term: str
+    ) -> tuple[QuerySet[LogEntry], bool]:
+        """Show one row for each action, however many rows it changed."""
+        found, _ = super().get_search_results(request, queryset, search_term)
+        first = found.order_by().values("action_time", "user").annotate(first=Min("pk")).values("first")
+        return queryset.filter(pk__in=first), False
 
     @admin.display(description="What")
     def what(self, entry: LogEntry) -> str:
-        address = None if entry.is_deletion() else entry.get_admin_url()
-        return format_html('<a href="{}">{}</a>', address, entry.object_repr) if address else entry.object_repr
+        together = LogEntry.objects.filter(action_time=entry.action_time, user=entry.user).order_by("pk")
+        names = base.lines("{}", ((_name_row(one),) for one in together[:NAMED]))
+        more = together.count() - NAMED
+        return format_html("{}{}", names, f" and {more} more" if more > 0 else "")
 
     reason = base.column("What was done, and why", lambda entry: entry.get_change_message() or entry.get_action_flag_display())
+
+
+def _name_row(entry: LogEntry) -> str:
+    """Return the present name of what an entry is about, with a link; the stored one of what is gone."""
+    model = entry.content_type.model_class() if entry.content_type else None
+    row = model._base_manager.filter(pk=entry.object_id).first() if model else None
+    name = get_headline(row) if isinstance(row, Story) else str(row or entry.object_repr)
+    address = entry.get_admin_url() if row else None
+    return format_html('<a href="{}">{}</a>', address, name) if address else name
 
 
 class TakeForm(base.PreviewedForm[EditorTake]):
@@ -85,6 +106,8 @@ class TakeForm(base.PreviewedForm[EditorTake]):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        if day := self.fields.get("wire_date"):
+            day.help_text = "If you change the day, the text below stays as it is."
         if text := self.fields.get("markdown"):  # none for whoever only looks
             text.help_text = "Markdown. A text that does not begin with a title (# …) is given one with the date."
             if self.instance.pk:
@@ -100,7 +123,9 @@ class TakeForm(base.PreviewedForm[EditorTake]):
             raise forms.ValidationError(f"{day} is final: its brief stays as it was published. Nothing was saved.")
         same = None if self.instance.pk else EditorTake.objects.filter(wire_date=day).first()
         if same:
-            why = format_html("{} already has a take: {}.", f"{day:%-d %b %Y}", base.link(same, "change that one"))
+            why = format_html(
+                "{} already has a take: {}. The text below was not saved.", f"{day:%-d %b %Y}", base.link(same, "change that one")
+            )
             self.add_error("wire_date", why)
         if day and not is_published and day > self.now.astimezone(dt.UTC).date():
             raise forms.ValidationError(f"{day} is in the future. Nothing was saved: write its take on the day.")
@@ -197,6 +222,8 @@ class UserAdmin(DjangoUserAdmin, base.ModelAdmin):  # type: ignore[type-arg]
     form = UserChangeForm
     add_form = UserCreationForm
     change_password_form = AdminPasswordChangeForm
+    # Editors read the history and see nothing of accounts: it names changed fields without their values.
+    construct_change_message = DjangoUserAdmin.construct_change_message
 
 
 @admin.register(Group)

@@ -11,11 +11,13 @@ from django import forms
 from django.contrib import messages
 from django.contrib.admin import display
 from django.contrib.admin.models import CHANGE, LogEntry
+from django.contrib.contenttypes.models import ContentType
 from django.core.exceptions import PermissionDenied
 from django.db.models import Model
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 from unfold import widgets
@@ -44,6 +46,7 @@ else:
 Row = TypeVar("Row", bound=Model)
 Parent = TypeVar("Parent", bound=Model)
 
+SHOWN: Final = 100  # characters of a changed value in the history
 PREVIEW: Final = "_preview"  # the button that shows what a form would make, and saves nothing
 
 
@@ -132,6 +135,32 @@ class ModelAdmin(EmptyChoices, _ModelAdmin[Row]):
         if not (changes.query or changes.get_filters_params()):
             changes.full_result_count = changes.result_count  # so that “Show all” is offered only where something is left out
         return changes
+
+    def construct_change_message(self, request: HttpRequest, form: Any, formsets: Any, add: bool = False) -> Any:
+        """Name each changed field as Django does, with its old and its new value."""
+        message = super().construct_change_message(request, form, formsets, add)
+        inlines = [one for formset in formsets or () for one in formset.initial_forms if one not in formset.deleted_forms]
+        forms_ = [one for one in ([] if add else [form]) + inlines if one.has_changed()]
+        for entry, changed in zip((entry["changed"] for entry in message if "changed" in entry), forms_, strict=True):
+            entry["fields"] = [_describe_change(changed, name) for name in changed.changed_data]
+        return message
+
+
+def _describe_change(form: forms.BaseForm, name: str) -> str:
+    was, becomes = (_to_words(form.fields[name], values.get(name)) for values in (form.initial, form.cleaned_data))
+    return f"{form.fields[name].label or name}: {was} → {becomes}"
+
+
+def _to_words(field: forms.Field, value: Any) -> str:
+    """Return the value of a field as the history shows it: short, and an address without what may be a token."""
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if isinstance(field, forms.ModelChoiceField) and not isinstance(value, (Model, Iterable)) and value is not None:
+        value = field.queryset.filter(pk=value).first() if field.queryset is not None else value
+    if isinstance(value, Iterable) and not isinstance(value, str):
+        return ", ".join(_to_words(field, one) for one in value) or "none"
+    text = str(dict(getattr(field, "choices", ())).get(value, value)) if isinstance(value, (str, int)) else str(value or "")
+    return mask_address(text) if "://" in text else plain_line(text, SHOWN) or "none"
 
 
 class StackedInline(_StackedInline[Row, Parent]):
@@ -268,7 +297,12 @@ class ReadOnly(ModelAdmin[Any]):
 
 def remember(request: HttpRequest, what: Iterable[Model], message: str, flag: int = CHANGE) -> None:
     """Note in the history that this user did this to each row; call it in the transaction of the change."""
-    LogEntry.objects.log_actions(request.user.pk, list(what), flag, message)  # type: ignore[arg-type]
+    columns = {"user_id": request.user.pk, "action_time": timezone.now(), "action_flag": flag, "change_message": message}
+    # One time for all: the history shows them as one action. Django's `log_actions` gives each its own.
+    LogEntry.objects.bulk_create(
+        LogEntry(content_type=ContentType.objects.get_for_model(row), object_id=row.pk, object_repr=str(row)[:200], **columns)
+        for row in what
+    )
 
 
 def moment(when: dt.datetime) -> str:

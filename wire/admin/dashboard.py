@@ -12,7 +12,7 @@ from django.utils import timezone
 from sources import roster
 from sources.models import FeedHealth
 from wire.admin.base import count, moment
-from wire.admin.queues import list_queues
+from wire.admin.queues import count_queues, list_queues
 from wire.models import Snapshot, Story, WireState
 from wire.publishing import signing
 
@@ -26,7 +26,7 @@ def fill(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
     now = timezone.now()
     faults = [*filter(None, [roster.find_problem()]), *signing.list_chain_faults()]
     live = Q(wire_date=now.date(), current__isnull=False) & ~Q(status="withdrawn")
-    queues = [(queue, queue.count()) for queue in list_queues() if request.user.has_perm(queue.permission)]
+    queues = count_queues(request.user)
     return context | {
         "title": "Dashboard",
         "stopped": _explain_stop(now),

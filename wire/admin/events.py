@@ -12,6 +12,7 @@ from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 
 from wire import queries
@@ -33,6 +34,7 @@ from wire.admin.stories import (
 )
 from wire.ingest import corrections
 from wire.models import Event, Story, StoryPair
+from wire.models.snapshot import is_sealed
 from wire.publishing.event_view import EventView
 from wire.publishing.grouping import headline_similarity
 from wire.publishing.grouping.candidates import WINDOW, Item
@@ -41,6 +43,7 @@ from wire.text.vocabulary import PairLabel, Status
 
 SIMILAR: Final = 8  # events that are offered for a merge
 CANDIDATES: Final = 3000  # stories around an event that are compared with it, the newest first
+SEEN_SOON: Final = "Readers see it within a minute; no day had to be published."
 _ID: Final = re.compile(STORY_ID_PATTERN.strip("^$"))
 
 
@@ -133,30 +136,37 @@ class EventAdmin(QueuedAdmin[Event], ModelAdmin[Event]):
                 return self._merge(request, event, stories)
             case "split" if len(chosen) in (0, len(stories)):
                 messages.error(request, "Nothing was split: tick at least one report, and leave at least one unticked.")
-                kept = {"ticked": request.POST.getlist("story"), "split_reason": request.POST.get("reason", "")}
-                return render(request, "admin/event.html", self._build_context(request, event) | kept)
+                return self._show_again(request, event)
             case "split":
-                ids = [story.chatbotnews_id for story in chosen]
-                settle(request, chosen, "Split off into an event of their own", lambda why: corrections.split(ids, reason=why))
+                ids, done = [story.chatbotnews_id for story in chosen], "Split off into an event of their own"
+                if not settle(request, chosen, done, lambda why: corrections.split(ids, reason=why)):
+                    return self._show_again(request, event)
                 stays = next(story for story in stories if story not in chosen)
                 return HttpResponseRedirect(event_page(Story.objects.values_list("event", flat=True).get(pk=stays.pk)))
             case "lead" if chosen:
                 story = chosen[0]
                 with show_refusal(request):
+                    before = get_event_headline(event.pk)
                     corrections.choose_lead(story.chatbotnews_id)
-                    remember(request, [story], "Chosen to lead its event")
-                    done = "{} ({}) leads this event now. Readers see it within a minute; no day had to be published. {}"
+                    done = because("Chosen to lead its event", request.POST.get("reason", ""))
+                    remember(request, [story], f"{done} (lead: “{before}” → “{get_headline(story)}”)")
+                    done = "“{}” ({}) leads this event now. {} {}"
                     see = see_public(reverse("event", args=[event.pk]))
-                    messages.success(request, format_html(done, link(story, get_headline(story)), story.publication, see))
+                    messages.success(
+                        request, format_html(done, link(story, get_headline(story)), story.publication, SEEN_SOON, see)
+                    )
             case "pin" | "unpin" as do:
                 pin(request, stories, pinned=do == "pin")
             case "join":
                 typed = request.POST.get("other_id", "").strip()
                 if other := _find_event(typed):
-                    _change_storyline(request, event, stories, other)
+                    is_done = _change_storyline(request, event, stories, other)
                 else:
                     why = f"no event was found for “{typed}”. Give the id or address of a story or event."
                     messages.error(request, f"Nothing was joined: {why}")
+                    is_done = False
+                if not is_done:
+                    return self._show_again(request, event)
             case "part":
                 _change_storyline(request, event, stories)
             case _:
@@ -169,12 +179,18 @@ class EventAdmin(QueuedAdmin[Event], ModelAdmin[Event]):
         if not other or other == event.pk:
             why = f"no other event was found for “{typed}”" if typed else "no other event was chosen"
             messages.error(request, f"Nothing was merged: {why}. Pick one from the list, or give the id or address of a story.")
-            return HttpResponseRedirect(event_page(event.pk))
+            return self._show_again(request, event)
         both = [*stories, *Story.objects.filter(event=other)]
         named = " and ".join(f"“{get_event_headline(one)}”" for one in (event.pk, other))
-        settle(request, both, "Events merged", lambda why: corrections.merge({event.pk, other}, reason=why), named)
+        if not settle(request, both, "Events merged", lambda why: corrections.merge({event.pk, other}, reason=why), named):
+            return self._show_again(request, event)
         now = Story.objects.filter(pk=stories[0].pk).values_list("event", flat=True).get() if stories else event.pk
         return HttpResponseRedirect(event_page(now or event.pk))
+
+    def _show_again(self, request: HttpRequest, event: Event) -> HttpResponse:
+        """Show the page after a refusal, with what was typed into the form that was sent."""
+        typed = {"typed": {request.POST["do"]: request.POST.dict()}, "ticked": request.POST.getlist("story")}
+        return render(request, "admin/event.html", self._build_context(request, event) | typed)
 
     def _build_context(self, request: HttpRequest, event: Event) -> dict[str, Any]:
         stories = _list_reports(event)
@@ -191,6 +207,7 @@ class EventAdmin(QueuedAdmin[Event], ModelAdmin[Event]):
             "headline": get_headline(lead) if lead else event.pk,
             "is_chosen": lead is not None and lead.leads_event,
             "rows": [(one, get_headline(one), moment(one.published_at), list_labels(one), one in shown) for one in stories],
+            "final_days": sorted({one.wire_date for one in stories if one.current_id and is_sealed(one.wire_date, timezone.now())}),
             "reports": count(len(shown), "report", "reports"),
             "publications": count(len({story.publication_id for story in shown}), "publication", "publications"),
             "may_change": may,
@@ -225,8 +242,10 @@ def _view(event: Event) -> EventView:
     return found
 
 
-def _change_storyline(request: HttpRequest, event: Event, stories: Sequence[Story], other: str = "") -> None:
-    """Join the storyline of the event `other`, or else start a new storyline with this event; name the events that moved."""
+def _change_storyline(request: HttpRequest, event: Event, stories: Sequence[Story], other: str = "") -> bool:
+    """Join the storyline of the event `other`, or else start a new storyline with this event; name the events on both sides.
+    Return whether anything was changed.
+    """
     with show_refusal(request):
         moved = before = queries.view_storyline(event.pk)[1]
         if other:
@@ -234,14 +253,25 @@ def _change_storyline(request: HttpRequest, event: Event, stories: Sequence[Stor
         else:
             corrections.split_storyline(event.pk)
             moved = queries.view_storyline(event.pk)[1]
-        done = f"Joined the storyline of {other}" if other else "This event now starts a new storyline"
+        first = get_event_headline(other or before[0].event_id)
+        done = f"Joined the storyline of “{first}”" if other else f"Started a new storyline, apart from “{first}”"
         remember(request, stories, because(done, request.POST.get("reason", "")))
-        said = "{} {}: {}{}. Readers see it within a minute; no day had to be published. Automatic linking keeps it. {}"
-        what = "Joined the storyline of" if other else "A new storyline, apart from"
-        named = format_html_join("; ", "{}", ((event_link(one.event_id),) for one in moved[:NAMED]))
-        more = f"; {len(moved) - NAMED} more" if len(moved) > NAMED else ""
+        if other:
+            said = format_html("Joined the storyline of “{}”: {}.", event_link(other), _list_events(moved))
+        else:
+            left = [one for one in before if one.event_id not in {one.event_id for one in moved}]
+            said = format_html("A new storyline: {}. In the former one: {}.", _list_events(moved), _list_events(left))
+        keeps = "Automatic linking leaves these events where they are now."
         see = see_public(reverse("storyline", args=[event.pk]))
-        messages.success(request, format_html(said, what, event_link(other or before[0].event_id), named, more, see))
+        messages.success(request, format_html("{} {} {} {}", said, SEEN_SOON, keeps, see))
+        return True
+    return False
+
+
+def _list_events(events: Sequence[EventView]) -> str:
+    """Name the first events, with links."""
+    named = format_html_join("; ", "“{}”", ((event_link(one.event_id),) for one in events[:NAMED]))
+    return format_html("{}{}", named, f"; {len(events) - NAMED} more" if len(events) > NAMED else "")
 
 
 def _find_event(text: str) -> str | None:
@@ -319,8 +349,7 @@ def _decide(request: HttpRequest) -> None:
         published = corrections.decide_pair(int(pair_id), decision, by=request.user.get_username(), reason=reason)
         pair = StoryPair.objects.select_related("story__current", "other__current").get(pk=pair_id)
         remember(request, [pair.story, pair.other], because(DECIDED[decision], reason))
-        seen = "Readers see it within a minute; no day had to be published."
-        shown = list_published(published) if decision == PairLabel.SAME else seen
+        shown = list_published(published) if decision == PairLabel.SAME else SEEN_SOON
         one, other = (link(story, get_headline(story)) for story in (pair.story, pair.other))
         stays = "Automatic grouping leaves these stories where they are now."
-        messages.success(request, format_html("{}: {} and {}. {} {}", DECIDED[decision], one, other, shown, stays))
+        messages.success(request, format_html("{}: “{}” and “{}”. {} {}", DECIDED[decision], one, other, shown, stays))

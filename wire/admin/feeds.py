@@ -1,6 +1,7 @@
 """Feeds and their health, and trying them by hand."""
 
 import datetime as dt
+from dataclasses import replace
 from typing import Any
 
 from django import forms
@@ -103,6 +104,12 @@ class FeedAdmin(base.MaskedAddressAdmin, QueuedAdmin[Feed], base.FreshAdmin[Feed
     actions_list = ("trial",)
     has_add_permission = base.never  # a feed belongs to a publication; it is added there
     formfield_overrides = {models.URLField: {"assume_scheme": "https"}}
+
+    def get_changelist_instance(self, request: HttpRequest) -> Any:
+        changes = super().get_changelist_instance(request)
+        if changes.queue and not FeedHealth.objects.exclude(tried_at=None).exists():
+            changes.queue = replace(changes.queue, empty="No feed has been fetched yet, so nothing is known about any.")
+        return changes
 
     def save_model(self, request: HttpRequest, obj: Feed, form: Any, change: bool) -> None:
         super().save_model(request, obj, form, change)

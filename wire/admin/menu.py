@@ -9,7 +9,7 @@ from django.http import HttpRequest
 from django.urls import reverse, reverse_lazy
 
 from config.plugins import Plugin, list_plugins
-from wire.admin.queues import PARAMETER, list_queues
+from wire.admin.queues import PARAMETER, count_queues
 from wire.text.lexicons import load
 
 
@@ -64,11 +64,10 @@ def navigation(request: HttpRequest) -> list[dict[str, Any]]:
             "icon": queue.icon,
             "link": queue.url,
             "active": request.GET.get(PARAMETER) == queue.name,
-            "badge": queue.count(),
+            "badge": number,
             "badge_variant": "info",
         }
-        for queue in list_queues()
-        if request.user.has_perm(queue.permission)
+        for queue, number in count_queues(request.user)
     ]
     return [
         {

@@ -42,6 +42,7 @@ class Queue:
     title: str
     explanation: str
     empty: str
+    is_for_operators: bool = False
 
     @property
     def url(self) -> str:
@@ -50,7 +51,8 @@ class Queue:
 
     @property
     def permission(self) -> str:
-        return f"{self.model._meta.app_label}.view_{self.model._meta.model_name}"
+        # Editors lack only permissions for accounts; operators are superusers.
+        return "auth.view_user" if self.is_for_operators else f"{self.model._meta.app_label}.view_{self.model._meta.model_name}"
 
     def count(self) -> int:
         keys = self.keys()
@@ -138,6 +140,12 @@ PAIRS: Final = QUEUES[0]
 def list_queues() -> list[Queue]:
     """Return the queues of the wire and of every plugin."""
     return [*QUEUES, *(queue for plugin in list_plugins() for queue in plugin.list_queues())]
+
+
+def count_queues(user: Any) -> list[tuple[Queue, int]]:
+    """Return the queues that a user may see, with how many rows wait in each: those with any come first."""
+    counted = [(queue, queue.count()) for queue in list_queues() if user.has_perm(queue.permission)]
+    return sorted(counted, key=lambda found: not found[1])
 
 
 class QueueFilter(SimpleListFilter):

@@ -26,7 +26,7 @@ from wire.admin import base
 from wire.admin.commands import show_command
 from wire.admin.queues import QueuedAdmin, QueueFilter
 from wire.ingest import corrections
-from wire.models import Snapshot, Story, StoryRevision
+from wire.models import Event, Snapshot, Story, StoryRevision
 from wire.publishing.story_json import Derived, revision_out
 from wire.text.plain_text import REASON, plain_line
 from wire.text.vocabulary import Category, Status, Topic
@@ -263,7 +263,7 @@ class StoryAdmin(QueuedAdmin[Story], base.TellsRefusals[Story], base.PreviewedAd
     def response_change(self, request: HttpRequest, obj: Story) -> HttpResponse:
         saved = Story.objects.with_text().get(pk=obj.pk)
         see = base.see_public(self.view_on_site(saved))
-        self.message_user(request, format_html("Saved: {}. {}", story_link(saved), see))
+        self.message_user(request, format_html("Saved: “{}”. {}", story_link(saved), see))
         return HttpResponseRedirect(request.path) if "_continue" in request.POST else self.response_post_save_change(request, obj)
 
     def construct_change_message(self, request: HttpRequest, form: Any, formsets: Any, add: bool = False) -> Any:  # noqa: ARG002
@@ -298,9 +298,9 @@ class StoryAdmin(QueuedAdmin[Story], base.TellsRefusals[Story], base.PreviewedAd
                 with show_refusal(request):
                     snapshot = corrections.withdraw(story.chatbotnews_id, reason=reason)
                     base.remember(request, [story], because("Withdrawn", reason))
-                    shown = list_published([snapshot] if snapshot else [])
+                    shown = list_published([snapshot] if snapshot else [], "Published again without it")
                     see = base.see_public(self.view_on_site(story))
-                    messages.success(request, format_html("Withdrawn: {}. {} {}", story_link(story), shown, see))
+                    messages.success(request, format_html("Withdrawn: “{}”. {} {}", story_link(story), shown, see))
                     return back
         context = {**self.admin_site.each_context(request), "title": "Withdraw a story", "story": story, "form": form}
         context |= {"headline": get_headline(story), "when": base.moment(story.published_at), "opts": self.opts}
@@ -327,8 +327,25 @@ def get_event_headline(event_id: str) -> str:
         return event_id
 
 
+def _describe_event(event_id: str) -> str:
+    number = Story.objects.live().filter(event=event_id).count()
+    return f"“{get_event_headline(event_id)}” with {base.count(number, 'report', 'reports')}"
+
+
 def event_link(event_id: str) -> str:
     return format_html('<a href="{}">{}</a>', event_page(event_id), get_event_headline(event_id))
+
+
+def describe_storyline(event_id: str) -> str:
+    """Return a sentence about the storyline of an event; "" if readers see none of its stories."""
+    try:
+        first, *later = queries.view_storyline(event_id)[1]
+    except NotFound:
+        return ""
+    if not later:
+        return "Their event is in no storyline with another one."
+    number = base.count(len(later) + 1, "event", "events")
+    return format_html("Their event is in the storyline of {} that began with “{}”.", number, event_link(first.event_id))
 
 
 def list_labels(story: Story) -> list[str]:
@@ -354,23 +371,33 @@ def show_refusal(request: HttpRequest) -> Iterator[None]:
 
 def settle(
     request: HttpRequest, stories: Sequence[Story], done: str, change: Callable[[str], list[Snapshot]], merged: str = ""
-) -> None:
+) -> bool:
     """Change which event stories belong to, with the posted reason; show what was published, or why nothing was changed.
 
-    `merged`: the events of a merge, which the message names instead of stories.
+    `merged`: the events of a merge, which the message names instead of stories. Return whether anything was changed.
     """
-    reason = request.POST.get("reason", "")
+    reason = plain_line(request.POST.get("reason", ""), REASON)
     with show_refusal(request):
+        before = list(dict.fromkeys(str(story.event_id) for story in stories if story.event_id))
+        was = ", ".join(_describe_event(event) for event in before[:NAMED])
+        had_storyline = Event.objects.filter(pk__in=before).exclude(storyline=None).exists()
         published = change(reason)
-        base.remember(request, stories, because(done, reason))
-        named = format_html_join("; ", "{} ({})", ((story_link(story), story.publication) for story in stories[:NAMED]))
-        more = f"; {len(stories) - NAMED} more" if len(stories) > NAMED and not merged else ""
-        given = f" Reason: {reason}" if (reason := plain_line(reason, REASON)) else ""
-        stays = "Automatic grouping leaves these stories where they are now."
         event = Story.objects.filter(pk__in=[story.pk for story in stories], event__isnull=False).values_list("event", flat=True)[0]
-        said = format_html("{}: {}{}. Their event now: {}.", done, merged or named, more, event_link(event))
-        see = base.see_public(reverse("event", args=[event]))
-        messages.success(request, format_html("{} {}{} {} {}", said, list_published(published), given, stays, see))
+        becomes = get_event_headline(event)
+        base.remember(request, stories, f"{because(done, reason)} ({was} → {_describe_event(event)})")
+        named = format_html_join("; ", "“{}” ({})", ((story_link(story), story.publication) for story in stories[:NAMED]))
+        more = f"; {len(stories) - NAMED} more" if len(stories) > NAMED and not merged else ""
+        # A message that names the lead already links to its event in other words.
+        leads = any(get_headline(story) == becomes for story in stories[:NAMED]) and not merged
+        now = '<a href="{}">Open their event</a>.' if leads else 'Their event now: “<a href="{}">{}</a>”.'
+        said = format_html("{}: {}{}. {}", done, merged or named, more, format_html(now, event_page(event), becomes))
+        storyline = describe_storyline(event) if had_storyline else ""
+        given = f"Reason: {end_sentence(reason)}"
+        stays = "Automatic grouping leaves these stories where they are now."
+        parts = (said, storyline, list_published(published), given, stays, base.see_public(reverse("event", args=[event])))
+        messages.success(request, format_html_join(" ", "{}", ((part,) for part in parts if part)))
+        return True
+    return False
 
 
 def pin(request: HttpRequest, stories: Sequence[Story], *, pinned: bool) -> None:
@@ -381,18 +408,22 @@ def pin(request: HttpRequest, stories: Sequence[Story], *, pinned: bool) -> None
     messages.success(request, stays if pinned else "Unpinned: they are regrouped at the next publish, unless their day is final.")
 
 
-def list_published(snapshots: Iterable[Snapshot]) -> str:
+def list_published(snapshots: Iterable[Snapshot], done: str = "Published") -> str:
     """Return what was published, in a sentence."""
     snapshots = list(snapshots)
     if not snapshots:
         return "Nothing that readers see changed, so nothing was published."
     days = [f"{snapshot.wire_date:%-d %b %Y} (revision {snapshot.revision})" for snapshot in snapshots]
-    return f"Published: {', '.join(days)}."
+    return f"{done}: {', '.join(days)}."
 
 
 def find_newest_snapshot() -> int:
     """Return the number of the newest snapshot; 0 before the first."""
     return Snapshot.objects.order_by("-sequence").values_list("sequence", flat=True).first() or 0
+
+
+def end_sentence(text: str) -> str:
+    return text if text.endswith((".", "!", "?", "…")) else f"{text}."
 
 
 def because(describe_changes: str, reason: str) -> str:

@@ -307,7 +307,8 @@ def _explain(pending: Sequence[DayStory], before: Mapping[str, Derived], derived
     others = {row.story.chatbotnews_id for row in pending} - {row.story.chatbotnews_id for row in new}
     touched = sum(before.get(story_id) != derived.get(story_id) for story_id in others)
     numbers = (late, "late"), (revised, "revised by the publisher"), (touched, "whose event changed")
-    return "; ".join([*reasons, *(f"{number} {what}" for number, what in numbers if number)])[:500]
+    parts = [*reasons, *(f"{number} {what}" for number, what in numbers if number)]
+    return "; ".join([*(part.removesuffix(".") for part in parts[:-1]), *parts[-1:]])[:500]
 
 
 def _make_current(rows: Sequence[DayStory], derived: Mapping[str, Derived]) -> list[changelog.ChangeDraft]:

@@ -22,6 +22,7 @@ from wire.text.vocabulary import Status
 
 USAGE_DAYS = 30
 TEXT: Final = {"headline": "Headline", "summary_medium": "Summary", "author": "Author"}
+CLASSIFICATION: Final = {"get_category_display": "Category", "topic_labels": "Topics"}
 
 
 class Correction(NamedTuple):
@@ -33,7 +34,7 @@ class Correction(NamedTuple):
     reason: str
     recorded_at: dt.datetime
     changes: list[tuple[str, str, str]]
-    """Which text, before and after; [] unless it was corrected."""
+    """Which text, category or topics, before and after; [] if it was withdrawn."""
 
 
 def story_history(story_id: str) -> list[StoryRevision]:
@@ -50,8 +51,8 @@ def corrections(limit: int, before: int | None = None) -> tuple[list[Correction]
         rows = rows.filter(pk__lt=before)
     found = list(rows.select_related("story").order_by("-pk")[: limit + 1])
     earlier = StoryRevision.objects.filter(story__in={row.story_id for row in found[:limit]})
-    texts = {(story, number): text for story, number, *text in earlier.values_list("story_id", "revision", *TEXT)}
-    page = [_to_correction(row, texts) for row in found[:limit]]
+    revisions = {(one.story_id, one.revision): one for one in earlier}
+    page = [_to_correction(row, revisions) for row in found[:limit]]
     return page, found[limit - 1].pk if len(found) > limit else None
 
 
@@ -119,15 +120,15 @@ def _select_corrections() -> QuerySet[StoryRevision]:
     return StoryRevision.objects.filter(BY_EDITOR, revision__lte=F("story__current__revision"))
 
 
-def _to_correction(row: StoryRevision, texts: Mapping[tuple[int, int], list[Any]]) -> Correction:
+def _to_correction(row: StoryRevision, revisions: Mapping[tuple[int, int], StoryRevision]) -> Correction:
+    before, changes = revisions.get((row.story_id, row.revision - 1)), []
+    if row.status != Status.WITHDRAWN:
+        names = TEXT | CLASSIFICATION
+        pairs = ((title, _read(before, name), _read(row, name)) for name, title in names.items())
+        changes = [(title, was, becomes) for title, was, becomes in pairs if was != becomes]
     # A story that was corrected once keeps that status; what an editor changes later may be its category alone.
-    what = {Status.WITHDRAWN: "Withdrawn", Status.CORRECTED: "Corrected"}.get(Status(row.status), "Reclassified")
-    changes = []
-    if what == "Corrected":
-        before = texts.get((row.story_id, row.revision - 1), [""] * len(TEXT))
-        pairs = zip(TEXT.values(), before, texts[row.story_id, row.revision], strict=True)
-        changes = [(name, was, becomes) for name, was, becomes in pairs if was != becomes]
-        what = what if changes else "Reclassified"
+    is_corrected = row.status == Status.CORRECTED and any(title in TEXT.values() for title, *_ in changes)
+    what = "Withdrawn" if row.status == Status.WITHDRAWN else "Corrected" if is_corrected else "Reclassified"
     return Correction(
         row.story.chatbotnews_id,
         row.revision,
@@ -181,3 +182,8 @@ def get_source(slug: str) -> SourcePageOut:
     rows = Story.objects.filter(pk__in=list(newest)).order_by()
     counts = rows.aggregate(newest=Count("pk"), shared=Count("pk", filter=Q(cross_source_count__gt=1)))
     return SourcePageOut(**dict(found), **counts, note=ASKS_NONE if is_sample() else None)
+
+
+def _read(revision: StoryRevision | None, name: str) -> str:
+    value = getattr(revision, name, "")
+    return str(value() if callable(value) else value or "")

@@ -1,5 +1,8 @@
 """An event's page at the desk: its reports, and merging, splitting, pinning and choosing which of them leads."""
 
+import datetime as dt
+import re
+
 import pytest
 from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import Permission
@@ -89,10 +92,12 @@ def test_two_events_are_merged_by_choice_by_id_and_by_address(desk: Client, purc
     event = event_of(purchase[0])
     said = do(desk, purchase[0], do="merge", other=other.event_id, reason="One purchase.")
     both = "“Marmot Cloud buys Gherkin Robotics” and “Antitrust lawyers study a deal for Gherkin”"
-    assert f"Events merged: {both}. Their event now: Marmot Cloud buys Gherkin Robotics ." in said
-    assert " Published: 15 Jan 2026 (revision 2). Reason: One purchase. " in said
+    assert f"Events merged: {both}. Their event now: “ Marmot Cloud buys Gherkin Robotics ”." in said
+    assert " Published: 15 Jan 2026 (revision 2). Reason: One purchase. Automatic grouping" in said
     assert event_of(purchase[2]) == event
-    assert history()[-1][1] == "Events merged: One purchase."
+    purchase_, deal = "“Marmot Cloud buys Gherkin Robotics”", "“Antitrust lawyers study a deal for Gherkin”"
+    became = f"{purchase_} with 2 reports, {deal} with 1 report → {purchase_} with 3 reports"
+    assert history()[-1][1] == f"Events merged: One purchase. ({became})"
     assert len(history()) == 3
     shown = words(desk.get(f"{LIST}{other.chatbotnews_id}/change/", follow=True))
     assert "That event was merged into this one." in shown
@@ -115,7 +120,14 @@ def test_a_merge_without_another_event_or_without_a_reason_changes_nothing(desk:
         ({"other": "cbn-000000000000"}, "There is no event"),
         ({"other": event_of(purchase[2]), "reason": "\u202e"}, "A reason is missing."),
     ):
-        assert why in do(desk, purchase[0], **{"do": "merge", "reason": "One.", **form}), form
+        page = desk.post(page_of(purchase[0]), {"do": "merge", "reason": "One.", **form})
+        assert why in words(page), form
+        typed = {"other_id": "", "reason": "One.", **form}
+        for name in ("other_id", "reason"):
+            field = re.search(rf'<input id="(?:other-id|merge-reason)" name="{name}".*?>', page.content.decode())
+            assert field, name
+            assert f'value="{typed[name]}"' in field[0], "nobody types it again"
+        assert (page.content.decode().count(" checked") == 1) == (form.get("other") == event_of(purchase[2])), form
     assert dict(Story.objects.values_list("pk", "event")) == before
     assert history() == []
 
@@ -126,16 +138,20 @@ def test_ticked_reports_are_split_off(desk: Client, purchase: list[Entry]) -> No
     refused = desk.post(page_of(purchase[0]), {"do": "split", "reason": "Two purchases."})
     assert "Nothing was split: tick at least one report, and leave at least one unticked." in words(refused)
     assert 'value="Two purchases."' in refused.content.decode()  # nobody types it again
-    assert "A reason is missing." in do(desk, purchase[0], do="split", story=wired.chatbotnews_id)
+    refused = desk.post(page_of(purchase[0]), {"do": "split", "story": wired.chatbotnews_id})
+    assert "A reason is missing." in words(refused)
+    assert refused.content.decode().count(" checked") == 1
     form = {"do": "split", "story": wired.chatbotnews_id, "reason": "Two purchases."}
     answer = desk.post(page_of(purchase[0]), form, follow=True)
     title = "Marmot Cloud buys Gherkin Robotics, filing says"
-    assert f"Split off into an event of their own: {title} (Wired). Their event now: {title} ." in words(answer)
-    assert ". Published: 15 Jan 2026 (revision 2). " in words(answer)
+    assert f"Split off into an event of their own: “ {title} ” (Wired). Open their event ." in words(answer)
+    assert " Published: 15 Jan 2026 (revision 2). " in words(answer)
     assert event_of(purchase[0]) != event_of(purchase[1]) == wired.chatbotnews_id
     for address in (page_of(purchase[1]), f"/event/{wired.chatbotnews_id}"):
         assert f'<a href="{address}">' in answer.content.decode()
-    assert history() == [(wired.chatbotnews_id, "Split off into an event of their own: Two purchases.")]
+    moved = f"“Marmot Cloud buys Gherkin Robotics” with 2 reports → “{title}” with 1 report"
+    said = f"Split off into an event of their own: Two purchases. ({moved})"
+    assert history() == [(wired.chatbotnews_id, said)]
 
 
 def test_a_split_of_the_first_report_shows_the_event_that_the_others_stay_in(desk: Client, purchase: list[Entry]) -> None:
@@ -146,13 +162,15 @@ def test_a_split_of_the_first_report_shows_the_event_that_the_others_stay_in(des
 def test_another_report_is_made_the_lead(desk: Client, purchase: list[Entry]) -> None:
     story = story_of(purchase[1])
     assert "Leads , by the rules" in words(desk.get(page_of(purchase[0])))
-    said = do(desk, purchase[0], do="lead", story=story.chatbotnews_id)
-    assert "filing says (Wired) leads this event now." in said
+    said = do(desk, purchase[0], do="lead", story=story.chatbotnews_id, reason="It has the filing.")
+    assert "filing says ” (Wired) leads this event now." in said
     assert "no day had to be published. See the public page ." in said
     assert "Leads , chosen by an editor" in said
     assert Story.objects.get(leads_event=True) == story
     assert "filing says 2 2" in words(desk.get(LIST))
-    assert history() == [(story.chatbotnews_id, "Chosen to lead its event")]
+    was = "Marmot Cloud buys Gherkin Robotics"
+    lead = f"Chosen to lead its event: It has the filing. (lead: “{was}” → “{was}, filing says”)"
+    assert history() == [(story.chatbotnews_id, lead)]
 
 
 def test_its_stories_are_pinned_and_unpinned_together(desk: Client, purchase: list[Entry]) -> None:
@@ -168,6 +186,26 @@ def test_a_report_of_another_event_or_an_unknown_form_changes_nothing(desk: Clie
     for form in ({"do": "lead", "story": other}, {"do": "lead"}, {"do": "burn"}, {}):
         assert "Nothing was changed" in do(desk, purchase[0], **form), form
     assert not Story.objects.filter(leads_event=True).exists()
+
+
+def test_an_events_page_says_which_days_are_final_and_where_a_reason_becomes_public(desk: Client, purchase: list[Entry]) -> None:
+    page = words(desk.get(page_of(purchase[0])))
+    assert page.count("final day") >= 2
+    assert "Final: 15 Jan 2026. If a merge or a split changes a final day, that day is published again, and the reason" in page
+    now = dt.datetime.now(dt.UTC).replace(microsecond=0)
+    publish(fresh := entry(title="Okapi sails", published_at=now - dt.timedelta(minutes=1)), now=now)
+    page = words(desk.get(page_of(fresh)))
+    assert "No day of this event is final." in page
+
+
+def test_headlines_that_ask_are_followed_by_no_second_mark(desk: Client) -> None:
+    made = [entry(title="Will Okapi sail?"), entry(title="Why does Marmot Cloud rain?", **WIRED)]
+    publish(*made)
+    merged = desk.post(page_of(made[0]), {"do": "merge", "other": event_of(made[1]), "reason": "One?"}, follow=True)
+    split = do(desk, made[0], do="split", story=story_of(made[1]).chatbotnews_id, reason="Two")
+    for said in (words(merged), split):
+        assert not re.search(r"[?.] ?[.;]", said.partition("Reports, oldest")[0]), said
+    assert "Reason: Two. Automatic grouping" in split
 
 
 def test_who_only_looks_is_shown_the_event_and_no_form(purchase: list[Entry]) -> None:

@@ -104,7 +104,7 @@ def test_a_long_queue_has_pages(desk: Client, monkeypatch: pytest.MonkeyPatch) -
 def test_one_event_merges_both_and_says_what_was_published(desk: Client, three: list[Entry]) -> None:
     pair = doubt(three[0], three[1])
     said = decide(desk, pair, "S")
-    assert f"Decided: one event: {three[0].title} and {three[1].title} . Published: 14 Jan 2026 (revision 2)." in said
+    assert f"Decided: one event: “ {three[0].title} ” and “ {three[1].title} ”. Published: 14 Jan 2026 (revision 2)." in said
     assert event_of(three[0]) == event_of(three[1]) == story_of(three[0]).chatbotnews_id
     assert EMPTY in said
     pair.refresh_from_db()
@@ -120,8 +120,8 @@ def test_the_reason_of_a_merge_is_the_editors_or_the_usual_one(three: list[Entry
     final = NOW.replace(month=3)
     corrections.decide_pair(doubt(three[0], three[1]).pk, PairLabel.SAME, by="ada", now=final)
     corrections.decide_pair(doubt(three[1], three[2]).pk, PairLabel.SAME, by="ada", reason="One deal.", now=final)
-    assert Snapshot.objects.get(wire_date="2026-01-14", revision=2).reason.startswith(corrections.ONE_EVENT)
-    assert Snapshot.objects.get(wire_date="2026-01-15", revision=2).reason.startswith("One deal.")
+    assert Snapshot.objects.get(wire_date="2026-01-14", revision=2).reason.startswith(corrections.ONE_EVENT.removesuffix("."))
+    assert Snapshot.objects.get(wire_date="2026-01-15", revision=2).reason.startswith("One deal")
 
 
 def test_a_follow_up_stays_apart_and_goes_on_the_storyline(desk: Client, three: list[Entry]) -> None:

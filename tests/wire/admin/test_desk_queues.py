@@ -10,7 +10,7 @@ from pytest_django import Settings
 from sources.models import Feed, FeedHealth
 from tests.claims import claim, load
 from tests.factories import entry, feed_of, publish, story_of
-from tests.wire.desk import at_desk, words
+from tests.wire.desk import at_desk, person, words
 from wire.admin.queues import Queue, list_queues
 from wire.corpora.factchecks import queues
 from wire.ingest import corrections
@@ -37,6 +37,9 @@ def shown(desk: Client, queue: Queue) -> str:
 @pytest.mark.parametrize("queue", list_queues(), ids=lambda queue: queue.name)
 def test_an_empty_queue_says_in_a_sentence_that_all_is_done(desk: Client, queue: Queue) -> None:
     assert queue.count() == 0
+    if queue.model is Feed:
+        assert f"{queue.title} No feed has been fetched yet, so nothing is known about any." in words(desk.get(queue.url))
+        FeedHealth.objects.create(feed=feed_of("wired"), tried_at=timezone.now())
     page = words(desk.get(queue.url))
     assert f"{queue.title} {queue.empty}" in page
     assert queue.explanation not in page
@@ -44,9 +47,29 @@ def test_an_empty_queue_says_in_a_sentence_that_all_is_done(desk: Client, queue:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("queue", list_queues(), ids=lambda queue: queue.name)
-def test_every_page_of_the_desk_leads_to_every_queue(desk: Client, queue: Queue) -> None:
+def test_every_page_of_the_desk_leads_to_every_queue_of_editors(desk: Client, queue: Queue) -> None:
     for page in ("/admin/", "/admin/wire/story/"):
-        assert f'href="{queue.url}"' in desk.get(page).content.decode(), page
+        is_there = f'href="{queue.url}"' in desk.get(page).content.decode()
+        assert is_there != queue.is_for_operators, page
+
+
+@pytest.mark.slow
+def test_operators_see_what_editors_can_do_nothing_about() -> None:
+    operator, client = person("operator"), Client()
+    operator.is_superuser = True
+    operator.save()
+    client.force_login(operator)
+    assert f'href="{BY_NAME["no-vectors"].url}"' in client.get("/admin/").content.decode()
+    assert [queue.name for queue in list_queues() if queue.is_for_operators] == ["no-vectors"]
+
+
+def test_queues_in_which_something_waits_come_first(desk: Client) -> None:
+    publish(made := entry(title="Quince ships"))
+    StoryRevision.objects.filter(story=story_of(made)).update(summary_medium="", summary_short="")
+    page = words(desk.get("/admin/"))
+    assert page.index("Stories without a summary 1 ") < page.index("Probably one event")
+    lists = page.partition("Lists to review")[2]
+    assert lists.index("Stories without a summary: 1") < lists.index("Probably one event: 0") < lists.index("New names: 0")
 
 
 def test_unclassified_stories_wait_until_a_category_is_chosen(desk: Client) -> None:

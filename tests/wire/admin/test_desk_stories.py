@@ -13,6 +13,7 @@ from tests.factories import entry, publish, published, story_of
 from tests.wire.desk import at_desk, person, run_at_once, save, story_form, words
 from wire import queries
 from wire.admin import commands
+from wire.admin.stories import get_headline
 from wire.ingest import corrections
 from wire.models import EditorTake, Snapshot, Story
 from wire.publishing.story_json import permalink
@@ -62,7 +63,7 @@ def test_a_correction_leaves_who_what_and_why(desk: Client) -> None:
     form = story_form(story, headline="What it <b>really</b> said", topics=["nvidia"], reason="It was garbled.")
     saved = desk.post(page_of(story), form, follow=True).content.decode()
     see = f'See the <a href="/story/{story.chatbotnews_id}">public page</a>.'
-    assert f'Saved: <a href="{page_of(story)}">What it really said</a>. {see}' in saved
+    assert f'Saved: “<a href="{page_of(story)}">What it really said</a>”. {see}' in saved
     told = story.revisions.latest("revision")
     assert (told.headline, told.status, told.reason) == ("What it really said", "corrected", "It was garbled.")
     log = LogEntry.objects.get()
@@ -112,15 +113,18 @@ def test_what_a_correction_leaves_as_it_was_is_no_part_of_it_and_nothing_at_all_
 def test_merge_split_and_pin_leave_an_entry_a_story(desk: Client) -> None:
     publish(
         one := entry(title="Marmot Cloud buys thermostats"),
-        two := entry(title="Gherkins are on the rise", publisher="Wired", url="https://www.wired.com/story/w/"),
+        two := entry(title="Gherkins are on the rise", url="https://techcrunch.com/w/", published_at="2026-01-15T11:00:00Z"),
     )
     pair = [story_of(one), story_of(two)]
     for action, reason in (("merge_events", "One purchase."), ("split_off", "Two after all."), ("pin", "")):
         chosen = [story.pk for story in (pair if action == "merge_events" else pair[:1])]
         desk.post("/admin/wire/story/", {"action": action, "_selected_action": chosen, "reason": reason})
     first = pair[0].chatbotnews_id
-    assert set(history()[:2]) == {(story.chatbotnews_id, "Events merged: One purchase.") for story in pair}
-    assert history()[2:] == [(first, "Split off into an event of their own: Two after all."), (first, "Pinned")]
+    bought, rise = one.title, two.title
+    merged = f"Events merged: One purchase. (“{rise}” with 1 report, “{bought}” with 1 report → “{bought}” with 2 reports)"
+    assert set(history()[:2]) == {(story.chatbotnews_id, merged) for story in pair}
+    split = f"Split off into an event of their own: Two after all. (“{bought}” with 2 reports → “{bought}” with 1 report)"
+    assert history()[2:] == [(first, split), (first, "Pinned")]
 
 
 def test_the_history_says_who_did_what_when_and_why(desk: Client) -> None:
@@ -130,7 +134,7 @@ def test_the_history_says_who_did_what_when_and_why(desk: Client) -> None:
     assert desk.post(page_of(story), story_form(story, headline="Back")).status_code == 403
     assert history() == [(story.chatbotnews_id, "Withdrawn: Retracted.")]
     shown = words(desk.get("/admin/admin/logentry/"))
-    for told in ("editor", story.chatbotnews_id, "Withdrawn: Retracted.", f"{dt.datetime.now(dt.UTC):%Y}"):
+    for told in ("editor", get_headline(story), "Withdrawn: Retracted.", f"{dt.datetime.now(dt.UTC):%Y}"):
         assert told in shown
 
 
@@ -219,7 +223,7 @@ def test_a_withdrawal_is_confirmed_on_a_page_that_says_what_happens(desk: Client
         withdraw(desk, story, reason)
         assert Story.objects.get().status == "live", reason
     said = withdraw(desk, story, "Retracted.")
-    assert "Withdrawn: Quince ships . Published: 15 Jan 2026 (revision 2). See the public page ." in said
+    assert "Withdrawn: “ Quince ships ”. Published again without it: 15 Jan 2026 (revision 2). See the public page ." in said
     assert Story.objects.get().status == "withdrawn"
     again = words(desk.get(page, follow=True))
     assert "This story is already withdrawn. Nothing was changed." in again

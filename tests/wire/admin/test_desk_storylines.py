@@ -66,13 +66,13 @@ def test_an_event_joins_the_storyline_of_another_by_id_or_address(desk: Client, 
     version = WireState.objects.get().version
     first, other, third, _ = map(event_of, four)
     page = do(desk, four[2], do="join", other_id=first, reason="The hearing.")
-    assert f"Joined the storyline of {TITLES[0]} : {TITLES[2]} . Readers see it within a minute; no day had to be" in page
-    assert "Automatic linking keeps it. See the public page ." in page
+    assert f"Joined the storyline of “ {TITLES[0]} ”: “ {TITLES[2]} ”. Readers see it within a minute; no day had to be" in page
+    assert "Automatic linking leaves these events where they are now. See the public page ." in page
     assert page.index(f"{TITLES[0]} TechCrunch, 12 Jan 2026 10:00 UTC") < page.index(f"{TITLES[2]} (this event)")
     assert "An editor decided this" in page
     assert storyline_of(third) == (first, [first, third])
     assert WireState.objects.get().version > version
-    assert LogEntry.objects.get().get_change_message() == f"Joined the storyline of {first}: The hearing."
+    assert LogEntry.objects.get().get_change_message() == f"Joined the storyline of “{TITLES[0]}”: The hearing."
     do(desk, four[0], do="join", other_id=f"https://wire.example/event/{other}")
     assert storyline_of(other) == (first, [first, other, third])
     assert TITLES[2] in words(Client().get(f"/event/{other}"))
@@ -93,12 +93,18 @@ def test_an_event_and_the_later_ones_begin_a_storyline_of_their_own(desk: Client
     first, second, third, fourth = map(event_of, four)
     join(*four)
     said = do(desk, four[1], do="part", reason="Another matter.")
-    moved = " ; ".join(TITLES[1:])
-    assert f"A new storyline, apart from {TITLES[0]} : {moved} . Readers see it within a minute" in said
+    moved = "; ".join(f"“ {title} ”" for title in TITLES[1:])
+    assert f"A new storyline: {moved}. In the former one: “ {TITLES[0]} ”. Readers see it within a minute" in said
+    assert "Automatic linking leaves these events where they are now." in said
     assert storyline_of(fourth) == (second, [second, third, fourth])
     assert storyline_of(first) == (first, [first])
-    assert "It is not part of a storyline" in words(desk.get(f"/admin/wire/event/{first}/change/"))
-    do(desk, four[3], do="part")
+    page = words(desk.get(f"/admin/wire/event/{first}/change/"))
+    assert "It is the only event of its storyline. An editor decided this: automatic linking leaves this event" in page
+    assert LogEntry.objects.get().get_change_message() == f"Started a new storyline, apart from “{TITLES[0]}”: Another matter."
+    said = do(desk, four[3], do="part")
+    assert f"A new storyline: “ {TITLES[3]} ”. In the former one: “ {TITLES[1]} ”; “ {TITLES[2]} ”." in said
+    assert "It is the only event of its storyline." in said
+    assert "not part of a storyline" not in said
     assert storyline_of(third) == (second, [second, third])
     assert storyline_of(fourth) == (fourth, [fourth])
 
@@ -145,6 +151,35 @@ def test_of_two_storylines_that_were_linked_by_hand_a_merge_makes_one(four: list
     join(four[1], four[3])
     corrections.merge([second, first], reason="One happening.", now=NOW)
     assert storyline_of(fourth) == (first, [first, third, fourth])
+
+
+@pytest.mark.slow
+def test_a_merge_says_which_storyline_the_event_now_belongs_to(desk: Client, four: list[Entry]) -> None:
+    first, second, third, fourth = map(event_of, four)
+    join(four[1], four[2])
+    page = words(desk.get(f"/admin/wire/event/{first}/change/"))
+    assert "This event is in no storyline with another one." in page
+    assert f"storyline that began with “{TITLES[1]}”." in words(desk.get(f"/admin/wire/event/{third}/change/"))
+    said = do(desk, four[0], do="merge", other=third, reason="One happening.")
+    assert f"Their event is in the storyline of 2 events that began with “ {TITLES[0]} ”." in said
+    assert storyline_of(second) == (first, [first, second])
+    said = do(desk, four[0], do="merge", other=second, reason="One happening.")
+    assert "Their event is in no storyline with another one." in said
+    said = do(desk, four[0], do="split", story=first, reason="Two happenings.")
+    corrections.pin([first], pinned=False)
+    Event.objects.update(storyline=None)
+    said = do(desk, four[3], do="merge", other=first, reason="One.")
+    assert "Their event is in" not in said
+    assert event_of(four[3]) == event_of(four[0]) != fourth
+
+
+@pytest.mark.slow
+def test_a_refused_join_keeps_what_was_typed(desk: Client, four: list[Entry]) -> None:
+    for other in ("cbn-nowhere", event_of(four[0])):
+        page = desk.post(f"/admin/wire/event/{event_of(four[0])}/change/", {"do": "join", "other_id": other, "reason": "Go on."})
+        assert "Nothing was joined" in words(page)
+        assert f'value="{other}"' in page.content.decode()
+        assert 'id="join-reason" name="reason" maxlength="500" value="Go on."' in page.content.decode()
 
 
 def test_an_earlier_report_that_comes_late_takes_the_storyline_over(four: list[Entry]) -> None:

@@ -155,7 +155,7 @@ def test_a_second_take_of_a_day_is_refused_and_what_was_typed_stays(desk: Client
     written(desk, day, "# Mine\n\nOne editor's brief.")
     answer = desk.post(ADD, {"wire_date": day, "markdown": "Another editor's brief."})
     assert answer.status_code == 200
-    assert f"{day.day} {day:%b %Y} already has a take: change that one ." in words(answer)
+    assert f"{day.day} {day:%b %Y} already has a take: change that one . The text below was not saved." in words(answer)
     assert f'<a href="{page_of(day)}">change that one</a>' in answer.content.decode()
     assert "already exists" not in words(answer)
     assert "Another editor&#x27;s brief." in answer.content.decode()

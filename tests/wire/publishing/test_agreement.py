@@ -98,7 +98,7 @@ def test_a_story_of_today_that_leaves_a_sealed_event_counts_for_it_no_more() -> 
     assert figures(early, today) == [2, 2]
     corrections.correct(story_of(today).chatbotnews_id, headline="A marmot sings", reason="Wrong story.", now=now)
     assert figures(early, today) == [1, 1]
-    assert revisions()[DAY] == ["", "Wrong story.; 1 whose event changed"]
+    assert revisions()[DAY] == ["", "Wrong story; 1 whose event changed"]
     assert not disagreements()
 
 
@@ -113,7 +113,7 @@ def test_what_is_withdrawn_or_corrected_after_sealing_is_told_by_every_story_of_
     corrections.correct(story_of(made[2]).chatbotnews_id, headline="Lantern Labs sold to Quince", reason="Vague.", now=SEALED)
     assert story_of(made[0]).consensus_score < score
     assert not disagreements()
-    assert [reason.partition(";")[0] for reason in revisions()[DAY]] == ["", "Retracted.", "Vague."]
+    assert [reason.partition(";")[0] for reason in revisions()[DAY]] == ["", "Retracted", "Vague"]
 
 
 @pytest.mark.slow

@@ -167,7 +167,7 @@ def test_the_founder_keeps_the_events_id_when_it_is_split_off(three: list[Entry]
 
 def test_a_sealed_day_is_published_again_with_the_editors_reason(three: list[Entry]) -> None:
     published = corrections.split([story_of(three[2]).chatbotnews_id], reason=REASON, now=AFTER_SEALING)
-    assert [(snapshot.wire_date, snapshot.reason) for snapshot in published] == [(DAY, f"{REASON}; 3 whose event changed")]
+    assert [(snapshot.wire_date, snapshot.reason) for snapshot in published] == [(DAY, f"{REASON[:-1]}; 3 whose event changed")]
     assert [row["cross_source_count"] for row in published[0].manifest["stories"]] == [1, 2, 2]
     assert "verify" in verifywire()
 

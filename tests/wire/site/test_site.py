@@ -236,3 +236,13 @@ def test_what_is_put_into_another_category_after_a_correction_is_not_corrected_a
     corrections.classify(story_id, category=Category.ANALYSIS, topics=[Topic.OPENAI], reason="It is analysis.", now=NOW)
     corrections.withdraw(story_id, reason="It never happened.", now=NOW)
     assert [told.what for told in queries.corrections(9)[0]] == ["Withdrawn", "Reclassified", "Corrected"]
+
+
+def test_a_reclassification_shows_the_old_and_the_new_category_and_topics(client: Client) -> None:
+    publish(made := entry(title="Quince ships", summary=""))
+    category, topics = Category(story_of(made).category).label, story_of(made).current.topic_labels  # type: ignore[union-attr]
+    story_id = story_of(made).chatbotnews_id
+    corrections.classify(story_id, category=Category.ANALYSIS, topics=[Topic.OPENAI], reason="It is analysis.", now=NOW)
+    page = re.sub(r"\s+", " ", re.sub("<[^>]*>", " ", client.get("/corrections").content.decode()))
+    assert f"Reclassified. It is analysis. Category: {category} → {Category.ANALYSIS.label} " in page
+    assert f"Topics: {topics or 'none'} → {Topic.OPENAI.label} " in page

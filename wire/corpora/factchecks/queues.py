@@ -1,6 +1,7 @@
 """The queues of fact-checks at the desk."""
 
 import time
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any, Final
 
@@ -30,8 +31,9 @@ def _find_without_vectors() -> list[int]:
     return _list_without_vectors(int(time.monotonic() / EVERY)) if embedding.is_configured() else []
 
 
-QUEUES: Final = build_queues(
+_UNKNOWN, _WITHOUT_VECTORS = build_queues(
     {"unknown-ratings": (RatingName, _find_unknown), "no-vectors": (Claim, _find_without_vectors)},
     "factcheck_queues",
     {"vectors": f"{MOST_LISTED:,}"},
 )
+QUEUES: Final = [_UNKNOWN, replace(_WITHOUT_VECTORS, is_for_operators=True)]
