@@ -76,9 +76,9 @@ def get_citation(story_id: str, citation_format: CitationFormat = CitationFormat
     )
 
 
-def list_stories(limit: int = LIST_LIMIT) -> StoriesAnswer[StoriesOut]:
-    """Return the newest stories."""
-    return _list_page("stories", Story.objects.live(), count_capped(category_ids, None), limit, None)
+def list_stories(limit: int = LIST_LIMIT, cursor: str | None = None) -> StoriesAnswer[StoriesOut]:
+    """Return one page of all stories, newest first. Raises: InvalidArgument for a strange cursor."""
+    return _list_page("stories", Story.objects.live(), count_capped(category_ids, None), limit, cursor)
 
 
 def get_category(category: Category, limit: int = LIST_LIMIT, cursor: str | None = None) -> StoriesAnswer[StoriesOut]:
