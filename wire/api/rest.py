@@ -42,8 +42,7 @@ Revision = Annotated[int | None, Query(ge=1, le=1_000_000, description="A past r
 AsOf = Annotated[IsoMoment | None, Query(description="As the wire stood at this moment; default: now.")]
 Trimmed = StringConstraints(strip_whitespace=True)
 StoryIdPath = Annotated[str, Path(max_length=100, description="A chatbotnews_id.", examples=["cbn-0123456789ab"]), Trimmed]
-
-
+EventIdPath = Annotated[str, Path(max_length=100, description="An event_id, or the id of any of its stories."), Trimmed]
 How = Annotated[Detail, Query(description="How much of each story: `brief`, `standard`, or all of it.")]
 Budget = Annotated[
     int | None,
@@ -199,10 +198,7 @@ def events(
 
 
 @route(router, "/events/{event_id}.json", schemas.EventOut, "One event, with every report of it", 404, 422)
-def event(
-    request: HttpRequest,
-    event_id: Annotated[str, Path(max_length=100, description="An event_id, or the id of any of its stories."), Trimmed],
-) -> HttpResponse:
+def event(request: HttpRequest, event_id: EventIdPath) -> HttpResponse:
     return answer(queries.get_event(event_id), BRIEFLY)
 
 
