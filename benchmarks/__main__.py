@@ -72,6 +72,10 @@ BENCHMARKS: Final = (
     Benchmark("benchmarks.quality.asked", section="asked", page="quality.md"),
     Benchmark("benchmarks.search", "600 --times 10 --rounds 1", section="search", page="quality.md"),
     Benchmark("benchmarks.quality.fit", "--only-try --archive {inputs}/archive.ndjson.gz"),
+    Benchmark(
+        "benchmarks.quality.fit_storylines",
+        "{inputs}/pairs.tsv {inputs}/stories.csv --storylines {inputs}/storylines.json --headlines {inputs}/stories.csv --only-try",
+    ),
     Benchmark("benchmarks.files_entered"),
     Benchmark("benchmarks.passages"),
     Benchmark("benchmarks.claims", "{inputs}/archive.ndjson.gz"),
@@ -200,6 +204,7 @@ def write_inputs(folder: Path) -> None:
     with (folder / "headlines.csv").open("w", encoding="utf-8", newline="") as file:
         csv.writer(file).writerows([["title"], *([title] for title in titles)])
     write_collection(folder, titles)
+    write_labels(folder)
     (folder / "sample").mkdir()
     env = os.environ | {"WIRE_DATA_DIR": str(folder / "sample"), "DATABASE_URL": ""}
     for command in (["migrate", "-v0"], ["loadsample", "-v0"]):
@@ -213,6 +218,22 @@ def write_collection(folder: Path, titles: list[str]) -> None:
     labels = [f"q{at} 0 {at} 1" for at in range(3)]
     for name, lines in (("docs.tsv.gz", documents), ("queries.tsv.gz", questions), ("qrels.gz", labels)):
         (folder / f"small-{name}").write_bytes(gzip.compress("\n".join([*lines, ""]).encode()))
+
+
+def write_labels(folder: Path) -> None:
+    """Write twelve stories of six events and two storylines, and labels of pairs, as `exportlabels` does."""
+    header = ("id", "title", "summary", "publisher", "published_at", "event")
+    rows = [
+        (f"s{at}", f"OpenAI ships model {at % 3} for coders", "", "Wired", f"2026-01-{at + 1:02}", f"e{at // 2}")
+        for at in range(12)
+    ]
+    with (folder / "stories.csv").open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows([header, *rows])
+    (folder / "pairs.tsv").write_text("s0\ts1\tS\ns2\ts9\tN\n", encoding="utf-8")
+    ids = [row[0] for row in rows]
+    halves = {"tune": ids[:6], "report": ids[6:]}
+    sagas = [{"name": half, "half": half, "stories": some, "undecided": []} for half, some in halves.items()]
+    (folder / "storylines.json").write_text(json.dumps(sagas), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -20,7 +20,6 @@ from config.errors import InvalidArgument, NotFound, UnknownParameter, WireError
 from config.http.responses import error_answer
 from config.plugins import list_plugins
 from config.server_names import TITLE, VERSION
-from sources.api import router as sources_router
 from wire.api.figures import router as figures_router
 from wire.api.proofs import router as trust_router
 from wire.api.rest import router as wire_router
@@ -84,7 +83,6 @@ api = WireAPI(
 api.add_router("", wire_router, tags=["wire"])
 api.add_router("", figures_router, tags=["wire"])
 api.add_router("", trust_router, tags=["proofs"])
-api.add_router("", sources_router, tags=["roster"])
 for _plugin in list_plugins():
     if _plugin.router is not None:
         api.add_router(f"/{_plugin.label}", _plugin.router, tags=[_plugin.tag])

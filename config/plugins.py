@@ -1,8 +1,8 @@
 """Plugins: what each app brings to the house, pages, REST, MCP servers, desk, checks. Nothing else in the house names an app.
 
-An app calls `register` in its `AppConfig.ready` and has a module `plugin` with its `PLUGIN`. That module is imported when somebody
-first asks for the plugins, because views and forms take long to load and many commands need none. An AppConfig with a method
-`has_content` says there whether somebody put anything in, which the sample wire would hide.
+An app has a `PluginConfig`, or calls `register` in its `AppConfig.ready`, and has a module `plugin` with its `PLUGIN`. That module
+is imported when somebody first asks for the plugins, because views and forms take long to load and many commands need none. An
+AppConfig with a method `has_content` says there whether somebody put anything in, which the sample wire would hide.
 """
 
 import datetime as dt
@@ -10,10 +10,12 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
-from django.apps import apps
-from django.core.management.base import CommandError
+from django.apps import AppConfig, apps
+from django.core.management import CommandError, call_command
+from django.db.models.signals import post_migrate
+from django.utils.module_loading import import_string
 
 if TYPE_CHECKING:
     from django.urls import URLPattern, URLResolver
@@ -75,13 +77,27 @@ class Plugin:
     checks: Mapping[str, Callable[[dt.datetime], Iterable[Any]]] = field(default_factory=dict)
     """Checks of the doctor, by name: functions that yield findings (`wire.ops.doctor`)."""
     list_faults: Callable[[], Iterable[str]] = tuple  # a sentence for each row that `verifywire` finds different
-    after_publish: Callable[..., None] | None = None  # with stdout, stderr: behind ingests and loads. Raises: CommandError
-    after_ingest: Callable[..., None] | None = None  # with stop, stdout, stderr: behind ingests. Raises: CommandError
-    sample_command: str = ""  # the words of the command that fills the sample wire
+    after_publish: str = ""  # the words of a command: behind ingests and loads
+    after_ingest: str = ""  # likewise, behind ingests; with the option `stop`, a function that says whether to end early
+    sample_command: str = ""  # likewise, of the one that fills the sample wire
 
 
 def register(app_name: str) -> None:
     _names.add(app_name)
+
+
+class PluginConfig(AppConfig):
+    """An app with a plugin. `create_rows` names a function, which makes the rows that an empty database of the app begins with."""
+
+    create_rows = ""
+
+    def ready(self) -> None:
+        register(self.name)
+        if self.create_rows:  # Django's own hook for reference data: a migrated database has its rows, also after a flush
+            post_migrate.connect(self._create_rows, sender=self, dispatch_uid=self.create_rows)
+
+    def _create_rows(self, **_kwargs: Any) -> None:
+        import_string(self.create_rows)()
 
 
 @lru_cache(maxsize=1)
@@ -90,12 +106,12 @@ def list_plugins() -> Sequence[Plugin]:
     return [import_module(f"{app.name}.plugin").PLUGIN for app in apps.get_app_configs() if app.name in _names]
 
 
-def run_after_publish(stdout: Any, stderr: Any) -> None:
+def run_commands(after: Literal["after_publish", "after_ingest"], stderr: Any, **options: Any) -> None:
     """Let apps bring up to date what they make of the wire; one that cannot says why, and fails nothing."""
     for plugin in list_plugins():
-        if plugin.after_publish is not None:
+        if words := getattr(plugin, after):
             try:
-                plugin.after_publish(stdout=stdout, stderr=stderr)
+                call_command(*words.split(), stderr=stderr, **options)
             except CommandError as error:
                 stderr.write(str(error))
 

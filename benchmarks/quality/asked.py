@@ -75,14 +75,34 @@ def _finders(today: dt.date) -> Mapping[str, Find]:
 
 
 def _rows(document: Mapping[str, Sequence[Mapping[str, Any]]], half: str, finders: Mapping[str, Find]) -> Iterator[list[str]]:
-    from wire.ops.quality import evaluate
-
     labels = {kind: [row for row in document[kind] if row["half"] == half] for kind in ("questions", "queries") if kind in document}
     for name, find in finders.items():
-        told = evaluate.score_questions(labels, find)
+        told = score_questions(labels, find)
         answered = f"{told['answered_5']:.2f} / {told['answered_10']:.2f}"
         graded = f"{told['ndcg_10']:.3f}" if "queries" in labels else ""
         yield [HALVES[half], name, f"{told['recall_5']:.3f}", answered, f"{told['mrr_10']:.3f}", graded]
+
+
+def score_questions(document: Mapping[str, Any], find: Callable[[str], Sequence[str]]) -> dict[str, float]:
+    """Score questions. `questions`: question and answers, the ids of all stories that answer it; `queries`: query and judged, a
+    grade of 1-3 by id. `find` gives the ids of the first ten that a search finds, best first.
+
+    `recall_5`: how many of a question's answers, of five at most, are among the first five; `answered_5` and `answered_10`: how
+    often any is among the first five or ten; `mrr_10`: mean reciprocal rank of the first; all over questions that have answers.
+    `ndcg_10` as of `searches`.
+    """
+    from wire.ops.quality import evaluate
+
+    answered = [(set(row["answers"]), find(row["question"])) for row in document["questions"] if row["answers"]]
+    judged = [(find(row["query"]), row["judged"]) for row in document.get("queries", ()) if row["judged"]]
+    recall = sum(len(answers.intersection(found[:5])) / min(5, len(answers)) for answers, found in answered) / (len(answered) or 1)
+    figures = {"questions": float(len(document["questions"])), "recall_5": recall}
+    for first in (5, 10):
+        hits = sum(not answers.isdisjoint(found[:first]) for answers, found in answered)
+        figures[f"answered_{first}"] = hits / (len(answered) or 1)
+    firsts = [next((1 / rank for rank, one in enumerate(found[:10], 1) if one in answers), 0.0) for answers, found in answered]
+    figures["mrr_10"] = sum(firsts) / (len(answered) or 1)
+    return {**figures, "queries": float(len(judged)), "ndcg_10": evaluate.grade_rankings(judged)["ndcg_10"]}
 
 
 if __name__ == "__main__":

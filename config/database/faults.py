@@ -1,6 +1,7 @@
 """Explain faults of the machine to its operator: what happened, what is safe, what to do."""
 
 import errno
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
@@ -9,7 +10,7 @@ from django.core.management import CommandError
 from django.db import Error
 
 from config.database.routing import is_away, missing
-from config.errors import WireError
+from config.errors import Busy, WireError
 
 _KEPT: Final = "Committed data is safe and still served; the current change was rolled back."
 _AGAIN: Final = "then run this again: it continues where it stopped."
@@ -45,12 +46,12 @@ def explain_fault(error: BaseException) -> str:
 
 @contextmanager
 def explaining() -> Iterator[None]:
-    """Raise CommandError, with the explanation, in place of faults that can be explained."""
+    """Raise CommandError, with the explanation, in place of faults that can be explained. Exit status 75: try again later."""
     if why := missing():
         raise CommandError(f"The database is gone: {why}. Restore a backup, or run manage.py migrate to start empty.")
     try:
         yield
     except (WireError, Error, OSError) as error:
         if words := explain_fault(error):
-            raise CommandError(words) from error
+            raise CommandError(words, returncode=os.EX_TEMPFAIL if isinstance(error, Busy) else 1) from error
         raise

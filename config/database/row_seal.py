@@ -106,14 +106,13 @@ def seal(model: type[models.Model], keys: Collection[Any]) -> None:
             cursor.executemany(sql, made)
 
 
-def seal_all(model: type[models.Model], progress: Callable[[int], None] = lambda _done: None) -> int:
+def seal_all(model: type[models.Model]) -> int:
     """Seal every row of a table whose seal is not of it; return how many."""
     number = 0
     for some in _batches(model):
         other = [key for key, kept, digest in _rows(model, some) if kept != digest]
         seal(model, other)
         number += len(other)
-        progress(number)
     return number
 
 

@@ -6,13 +6,18 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from config.http.client_address import client_key, network_of
-from config.http.request_guard import Refusal, Scope
+from config.http.request_guard import Receive, Refusal, Scope
 
 PER_CLIENT: Final = 4
 NETWORK_PART: Final = 4  # one network has at most this part of all places, and at least those of a client
 RETRY_AFTER: Final = 60  # seconds
 
 _open: Final = Counter[tuple[str, str]]()  # streams, by kind and client
+
+
+async def wait_for_disconnect(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
 
 
 def count_open(kind: str, client: str) -> int:

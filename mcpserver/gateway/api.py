@@ -1,25 +1,27 @@
 """REST of the gateway: parse, ask one query, render. Views are asynchronous: a wait for an upstream holds up nobody else."""
 
-from typing import Annotated, Any, Final
+from functools import partial
+from typing import Annotated, Final
 
 from django.http import HttpRequest, HttpResponse
 from ninja import Path, Query, Router, Schema
 
 from config.errors import Unauthorized
-from config.http.responses import JSON, errors
+from config.http.responses import JSON
 from config.tokens import bearer_in
 from mcpserver.gateway import queries
 from mcpserver.gateway.auth import Caller
 from mcpserver.gateway.request import MAX_URI
 from mcpserver.gateway.resolver import LONGEST_WAIT, WAIT
 from mcpserver.gateway.response import EXHAUSTED, ReadOut
+from wire.corpora.common.rest import UNKNOWN_PARAMETER, document_answers
 
 router = Router(by_alias=True)
 
 # An answer is of one caller and one moment.
 PRIVATE: Final = {"Cache-Control": "private, no-store"}
 REFUSALS: Final = {
-    400: "`unknown_parameter`: the address does not take a parameter; the hint names those that it takes.",
+    400: UNKNOWN_PARAMETER,
     401: "`unauthorized`: the resource needs a key, or the key is unknown. Send it as `Authorization: Bearer …`.",
     403: "`forbidden`: the key was not granted this resource.",
     404: "`not_found`: there is no such resource, or no such request of this caller's.",
@@ -29,9 +31,7 @@ REFUSALS: Final = {
 }
 
 
-def _describe(schema: type[Schema], *refusals: int) -> dict[str, Any]:
-    described = {status: {"description": REFUSALS[status]} for status in (400, *refusals)}
-    return {"response": {200: schema, **errors(*refusals)}, "openapi_extra": {"responses": described}}
+_describe = partial(document_answers, refusals=REFUSALS)
 
 
 async def _find_caller(request: HttpRequest) -> Caller:

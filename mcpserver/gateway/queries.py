@@ -18,6 +18,7 @@ from mcpserver.gateway.request import GatewayRequest, build_request, parse_reque
 from mcpserver.gateway.resolver import WAIT, Resolver
 from mcpserver.gateway.resource_policy import Resource
 from mcpserver.gateway.response import AttemptOut, GatewayResponse, format_moment
+from wire.schemas import build_from
 
 
 class ParameterOut(Schema):
@@ -163,10 +164,10 @@ def _describe(resolver: Resolver, resource: Resource, caller: Caller) -> Resourc
     entries = Entry.objects.filter(resource=resource.name, agent=sample.owner, attributes_sha256=sample.attributes_sha256)
     fetched = entries.order_by("-fetched_at").values_list("fetched_at", flat=True).first() if may_read else None
     is_off = resolver.policy.upstreams[resource.upstream].kind == "off"
-    same = ("uri", "title", "description", "upstream", "limit", "chain")
     seconds = ("period", "min_interval", "ttl", "stale", "timeout")
-    return ResourceOut(
-        **{name: getattr(resource, name) for name in same},
+    return build_from(
+        ResourceOut,
+        resource,
         **{f"{name}_s": getattr(resource, name) for name in seconds},
         may_read=may_read,
         unavailable=f"{resource.upstream} is not configured in this installation." if is_off else None,

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from config.http.connection_slots import Places
+from config.http.connection_slots import Places, wait_for_disconnect
 from config.http.request_guard import App, Message, Receive, Scope, Send
 
 LIFETIME: Final = 300.0  # seconds; a client that still cares opens another
@@ -47,7 +47,7 @@ class Streams:
     async def _serve(self, receive: Receive, send: Send) -> None:
         changed = asyncio.Event()
         untold = self._open[changed] = []
-        leaving = asyncio.create_task(_wait_for_disconnect(receive))
+        leaving = asyncio.create_task(wait_for_disconnect(receive))
         try:
             await send({"type": "http.response.start", "status": 200, "headers": _HEADERS})
             await send({"type": "http.response.body", "body": b": open\r\n\r\n", "more_body": True})
@@ -81,8 +81,3 @@ async def serve_stream(sdk: App, scope: Scope, receive: Receive, send: Send) -> 
             await sdk(scope, receive, send_watched)
     if unfinished:
         await send({"type": "http.response.body", "body": b"", "more_body": False})
-
-
-async def _wait_for_disconnect(receive: Receive) -> None:
-    while (await receive())["type"] != "http.disconnect":
-        pass

@@ -21,7 +21,7 @@ from mcpserver.tooling.arguments import LIST, NUMBER, Arguments, read
 from mcpserver.tooling.tools import MINUTE_MS, ToolAnswer, ToolSpec
 from wire.corpora.timeline import queries
 from wire.corpora.timeline.corpus_config import CorpusFile
-from wire.corpora.timeline.vocabulary import Frame, Grade, Stance
+from wire.corpora.timeline.row_schemas import Frame, Grade, Stance
 from wire.schemas.params import MAX_QUERY
 
 STREAMS: Final = False  # its lists never change

@@ -8,7 +8,7 @@ from ninja import Path, Query, Router
 from config.http.responses import BRIEFLY, answer
 from wire import queries
 from wire.api import route
-from wire.api.rest import Trimmed
+from wire.api.rest import EventIdPath
 from wire.queries import activity as activity_queries
 from wire.schemas import figures
 from wire.schemas.params import AnyCategory, AnyTopic
@@ -31,10 +31,7 @@ def activity(
 
 
 @route(router, "/events/{event_id}/coverage.json", figures.CoverageOut, "Which publications reported an event, by tier", 404, 422)
-def coverage(
-    request: HttpRequest,
-    event_id: Annotated[str, Path(max_length=100, description="An event_id, or the id of any of its stories."), Trimmed],
-) -> HttpResponse:
+def coverage(request: HttpRequest, event_id: EventIdPath) -> HttpResponse:
     return answer(queries.get_coverage(event_id), BRIEFLY)
 
 

@@ -8,12 +8,14 @@ from ninja import Path, Query, Router
 from config.http.responses import BRIEFLY, answer, json_answer
 from wire import queries
 from wire.api import route
+from wire.api.rest import Day as DayPath
+from wire.api.rest import EventIdPath
 from wire.queries.changes import LIMIT, MOST, SINCE, parse_kinds
 from wire.queries.claim_corroboration import MAX_CLAIM
 from wire.queries.proofs import LEAVES, MOST_LEAVES
 from wire.schemas import proofs
 from wire.schemas.limits import LimitsOut
-from wire.schemas.params import Day, IsoDate, IsoMoment
+from wire.schemas.params import Day, IsoMoment
 from wire.text.vocabulary import ChangeKind
 
 router = Router(by_alias=True)
@@ -30,7 +32,7 @@ def verify_citation(
 
 
 @route(router, "/archive/{day}/changes.json", proofs.DayChangesOut, "What changed on a day since it was first published", 404, 422)
-def day_changes(request: HttpRequest, day: Annotated[IsoDate, Path(description="A UTC day, YYYY-MM-DD.")]) -> HttpResponse:
+def day_changes(request: HttpRequest, day: DayPath) -> HttpResponse:
     return answer(queries.get_day_changes(day), BRIEFLY)
 
 
@@ -100,15 +102,12 @@ def corroborate(
 
 
 @route(router, "/compare/{event_id}.json", proofs.ComparisonOut, "Reports of one event side by side", 404, 422)
-def compare_coverage(
-    request: HttpRequest,
-    event_id: Annotated[str, Path(max_length=100, description="An event_id, or the id of any of its stories.")],
-) -> HttpResponse:
+def compare_coverage(request: HttpRequest, event_id: EventIdPath) -> HttpResponse:
     return answer(queries.compare_coverage(event_id), BRIEFLY)
 
 
 @route(router, "/timemap/{day}.json", list[proofs.MementoOut], "Every revision of a day", 404, 422)
-def timemap(request: HttpRequest, day: Annotated[IsoDate, Path(description="A UTC day.")]) -> HttpResponse:
+def timemap(request: HttpRequest, day: DayPath) -> HttpResponse:
     return json_answer([one.model_dump(mode="json") for one in queries.list_mementos(day)], BRIEFLY)
 
 

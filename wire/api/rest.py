@@ -11,7 +11,8 @@ from pydantic import StringConstraints
 
 from citations.format.formats import CitationFormat
 from config.http.responses import BRIEFLY, SHARED, answer, json_answer, json_response, memento
-from sources.schemas import FeedsHealthOut, SourcesOut
+from sources import queries as sources_queries
+from sources.schemas import FeedsHealthOut, SourcesOut, VerdictOut
 from wire import queries
 from wire.api import route
 from wire.schemas import params
@@ -41,8 +42,7 @@ Revision = Annotated[int | None, Query(ge=1, le=1_000_000, description="A past r
 AsOf = Annotated[IsoMoment | None, Query(description="As the wire stood at this moment; default: now.")]
 Trimmed = StringConstraints(strip_whitespace=True)
 StoryIdPath = Annotated[str, Path(max_length=100, description="A chatbotnews_id.", examples=["cbn-0123456789ab"]), Trimmed]
-
-
+EventIdPath = Annotated[str, Path(max_length=100, description="An event_id, or the id of any of its stories."), Trimmed]
 How = Annotated[Detail, Query(description="How much of each story: `brief`, `standard`, or all of it.")]
 Budget = Annotated[
     int | None,
@@ -198,10 +198,7 @@ def events(
 
 
 @route(router, "/events/{event_id}.json", schemas.EventOut, "One event, with every report of it", 404, 422)
-def event(
-    request: HttpRequest,
-    event_id: Annotated[str, Path(max_length=100, description="An event_id, or the id of any of its stories."), Trimmed],
-) -> HttpResponse:
+def event(request: HttpRequest, event_id: EventIdPath) -> HttpResponse:
     return answer(queries.get_event(event_id), BRIEFLY)
 
 
@@ -247,12 +244,25 @@ def provenance(request: HttpRequest, day: Day, revision: Revision = None, as_of:
     return answer(queries.get_provenance(day, revision=revision), BRIEFLY)
 
 
-# Generated clients depend on the ids of these two, whose routes were in `sources` once.
+# Generated clients depend on the ids of these three, whose routes were in `sources` once.
 @route(
     router, "/sources.json", SourcesOut, "The roster of 24 publications", 422, tags=["roster"], operation_id="sources_api_sources"
 )
 def sources(request: HttpRequest, tier: Annotated[int | None, Query(ge=1, le=4)] = None) -> HttpResponse:
     return answer(queries.list_sources(tier), BRIEFLY)
+
+
+@route(
+    router,
+    "/verify-source.json",
+    VerdictOut,
+    "Is this publication in the roster?",
+    422,
+    tags=["roster"],
+    operation_id="sources_api_verify_source",
+)
+def verify_source(request: HttpRequest, publication_name: Annotated[str, Query(max_length=500)]) -> HttpResponse:
+    return answer(sources_queries.verify_source(publication_name), BRIEFLY)
 
 
 @route(

@@ -16,7 +16,7 @@ from django.conf import settings
 from config.database import routing
 from config.database.threads import in_thread
 from config.errors import InvalidArgument, NotFound, Unavailable, WireError
-from config.http.connection_slots import Places
+from config.http.connection_slots import Places, wait_for_disconnect
 from config.http.publish_waiters import Watch
 from config.http.request_guard import LIMITS, App, Message, Receive, Scope, Send
 from config.http.response_cache import CHANGES, READS
@@ -121,7 +121,7 @@ async def _answer_poll(scope: Scope, receive: Receive, send: Send) -> None:
     params = _read_params(scope)
     asked = _parse(params, {"cursor", "limit", "kinds", "wait", "since"})
     wait = float(_parse_number(params, "wait", 0, LONGEST_WAIT))
-    leaving = asyncio.create_task(_wait_until_left(receive))
+    leaving = asyncio.create_task(wait_for_disconnect(receive))
     try:
         found = await wait_for_changes(wait, lambda: _read_changes(**asked), leaving.done)
     finally:
@@ -142,7 +142,7 @@ async def _stream(scope: Scope, receive: Receive, send: Send) -> None:
             await _read_changes(**{**asked, "cursor": cursor, "limit": 1})
         await send({"type": "http.response.start", "status": 200, "headers": _HEADERS})
         if scope["method"] == "GET":
-            leaving = asyncio.create_task(_wait_until_left(receive))
+            leaving = asyncio.create_task(wait_for_disconnect(receive))
             try:
                 begins = "" if resumed else f"id: {cursor}\n"
                 await _send_chunk(send, f"retry: 3000\n{begins}\n".encode())
@@ -219,11 +219,6 @@ def _parse_number(params: dict[str, str], name: str, usual: int, most: int) -> i
     if not text.isascii() or not text.isdecimal() or len(text) > 6 or not int(name == "limit") <= int(text) <= most:
         raise InvalidArgument(f"{name}: not a whole number up to {most}.", "Use one, or leave it out.")
     return int(text)
-
-
-async def _wait_until_left(receive: Receive) -> None:
-    while (await receive())["type"] != "http.disconnect":
-        pass
 
 
 def _drop_body(send: Send) -> Send:

@@ -1,11 +1,10 @@
 """The plugin of publisher content: what it brings to the house, and the rules of its addresses: cached, slow, limited."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from typing import Any, Final
 
-from django.core.management import call_command
 from django.urls import path
 
 from config.database import routing
@@ -52,11 +51,6 @@ async def _read_limits() -> tuple[Mapping[str, int], int]:
     return limits, 200 * (1 + len(limits))  # bytes of memory, about
 
 
-def index_publishers(*, stop: Callable[[], bool], **output: Any) -> None:
-    # At most five minutes for all publishers: the wire's own feeds never wait for long.
-    call_command("publishers", "index", "--seconds=300", stop=stop, **output)
-
-
 PLUGIN = Plugin(
     label="articles",
     title="Publisher content",
@@ -93,6 +87,7 @@ PLUGIN = Plugin(
         "delete_publisher",  # its removal, which leaves a tombstone
         *("add_source", "change_source", "delete_source"),
     ],
-    after_ingest=index_publishers,
+    # At most five minutes for all publishers: the wire's own feeds never wait for long.
+    after_ingest="publishers index --seconds=300",
     sample_command="publishers sample",
 )

@@ -16,6 +16,7 @@ from wire.corpora.articles.models import Article, LicenceKind, Publisher
 from wire.corpora.articles.schemas import ArticleOut, HitOut, HitsOut, PublisherOut, PublishersOut, RecentOut, RecentsOut
 from wire.corpora.articles.x402 import describe_price
 from wire.corpora.common.cursors import ListCursor
+from wire.schemas import build_from
 from wire.text.plain_text import addresses_model
 
 WHOLE: Final = 1_000_000  # characters; no article has more
@@ -112,9 +113,9 @@ def buy_article(
 def _describe_publisher(publisher: Publisher) -> PublisherOut:
     rows = Article.objects.live().filter(publisher=publisher)
     newest = rows.newest_first().first()
-    same = ("slug", "name", "homepage", "page", "mcp", "full_text", "excerpt_length", "may_answer", "may_train", "per_minute")
-    return PublisherOut(
-        **{name: getattr(publisher, name) for name in same},
+    return build_from(
+        PublisherOut,
+        publisher,
         articles=rows.count(),
         newest=newest.published_at if newest else None,
         licence_kind=LicenceKind(publisher.licence_kind),

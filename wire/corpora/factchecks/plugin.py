@@ -2,15 +2,9 @@
 
 from typing import Any
 
-from django.core.management import call_command
-
 from config.plugins import MenuItem, Plugin
 from wire.corpora.common.page_patterns import match_pages
 from wire.corpora.factchecks import api, documents, health, pages, queries
-
-
-def link_stories(*, stop: Any, **output: Any) -> None:
-    call_command("linkfactchecks", "--seconds=300", **output)
 
 
 def list_queues() -> Any:
@@ -49,5 +43,5 @@ PLUGIN = Plugin(
     publish_permissions=["add_apikey", "change_apikey"],
     checks={"fact-checks": health.examine},
     list_faults=health.list_faults,
-    after_ingest=link_stories,
+    after_ingest="linkfactchecks --seconds=300",
 )

@@ -14,6 +14,7 @@ from wire.corpora.factchecks.models import Claim, ClaimRevision, StoryLink
 from wire.corpora.factchecks.query_terms import Question
 from wire.corpora.factchecks.ratings import Rating, key_of
 from wire.corpora.factchecks.rendering import excerpt_of
+from wire.schemas import build_from
 from wire.text.plain_text import addresses_model
 
 
@@ -91,14 +92,8 @@ def to_claim(claim: Claim, names: dict[str, str]) -> schemas.ClaimOut:
 
 
 def to_earlier(revision: ClaimRevision, names: dict[str, str]) -> schemas.EarlierClaimOut:
-    return schemas.EarlierClaimOut(
-        **_common_fields(revision.fields, names),
-        revision=revision.revision,
-        since=revision.since,
-        until=revision.until,
-        facts=_to_facts(revision.fields["facts"]),
-        content_sha256=revision.content_sha256,
-    )
+    facts = _to_facts(revision.fields["facts"])
+    return build_from(schemas.EarlierClaimOut, revision, **_common_fields(revision.fields, names), facts=facts)
 
 
 def _list_stories(claim: Claim) -> list[schemas.LinkedStoryOut]:

@@ -14,7 +14,7 @@ from config.http.responses import BRIEFLY, errors, json_response
 from wire.corpora.common.rest import UNKNOWN_PARAMETER, document_answers
 from wire.corpora.timeline import dump, queries, schemas
 from wire.corpora.timeline.queries.scope import scope_of
-from wire.corpora.timeline.vocabulary import Frame, Grade, Stance
+from wire.corpora.timeline.row_schemas import Frame, Grade, Stance
 from wire.schemas.params import MAX_QUERY
 
 router = Router()

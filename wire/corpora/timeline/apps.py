@@ -1,15 +1,10 @@
-from django.apps import AppConfig
-
 from config import plugins
 
 
-class TimelineConfig(AppConfig):
+class TimelineConfig(plugins.PluginConfig):
     name = "wire.corpora.timeline"
     label = "timeline"
     verbose_name = "Timeline corpora"
-
-    def ready(self) -> None:
-        plugins.register(self.name)
 
     def has_content(self) -> bool:
         """Tell whether there is a corpus beside the wire's own."""

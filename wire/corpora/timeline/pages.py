@@ -23,7 +23,7 @@ from wire.corpora.timeline.corpus_config import CorpusFile
 from wire.corpora.timeline.errors import UnknownCorpus
 from wire.corpora.timeline.models import Report
 from wire.corpora.timeline.queries.scope import scope_of
-from wire.corpora.timeline.vocabulary import FRAMES, GRADES, OFFICIAL, Stance
+from wire.corpora.timeline.row_schemas import FRAMES, GRADES, OFFICIAL, Stance
 from wire.site.pages import page, public
 from wire.site.well_known import xml
 

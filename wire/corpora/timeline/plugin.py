@@ -1,16 +1,7 @@
 """The plugin of timeline corpora: what they bring to the house."""
 
-from typing import Any
-
-from django.core.management import call_command
-
 from config.plugins import MenuItem, Plugin
 from wire.corpora.timeline import api, documents, pages, verify
-
-
-def sync_wire(**output: Any) -> None:
-    call_command("timeline", "sync", **output)
-
 
 PLUGIN = Plugin(
     label="timeline",
@@ -45,6 +36,6 @@ PLUGIN = Plugin(
     ],
     checks={"left-out names": verify.find_lost_keys},
     list_faults=verify.list_faults,
-    after_publish=sync_wire,
+    after_publish="timeline sync",
     sample_command="timeline sync --sample",
 )

@@ -18,8 +18,8 @@ from wire.corpora.timeline import search, store
 from wire.corpora.timeline.corpus_config import CorpusFile, parse_corpus
 from wire.corpora.timeline.corpus_directory import Written
 from wire.corpora.timeline.models import MODELS, Corpus, CorpusRelease, Report
+from wire.corpora.timeline.row_schemas import NEEDS_SOURCE, OFFICIAL, UNVERIFIED
 from wire.corpora.timeline.validation import expect
-from wire.corpora.timeline.vocabulary import NEEDS_SOURCE, OFFICIAL, UNVERIFIED
 from wire.models import WireState
 from wire.publishing.signing import sign
 from wire.search import postings_index as postings

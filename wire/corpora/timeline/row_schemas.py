@@ -1,15 +1,35 @@
 """The rows of a corpus, field by field. A row is stored as it was written; these types say which ones are accepted."""
 
 import re
-from typing import Annotated, Final
+from collections.abc import Mapping
+from typing import Annotated, Final, Literal
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, WithJsonSchema
 
-from wire.corpora.timeline.vocabulary import Grade, Stance
 from wire.schemas.params import read_date
+from wire.text.lexicons import load
 
 MAX_TEXT: Final = 20_000
+# Stance, grade and frame are the same in every corpus; all other words are its own.
+Stance = Literal["belief", "neutral", "skeptical", "official", "mixed"]
+Grade = Literal["official", "firsthand", "reported", "interpretive", "symbolic", "speculative"]
+Frame = Literal["belief", "neutral", "skeptical"]
+FRAMES: Final[tuple[Frame, ...]] = ("belief", "neutral", "skeptical")
+GRADES: Final[Mapping[str, str]] = load("timeline_fields")["grades"]
+
+# A lane, a grade, a stance and a claim status: what an institution says of itself, with its address.
+OFFICIAL: Final = "official"
+OFFICIAL_FACT: Final = "official-fact"
+VERIFIED: Final = "verified-source"
+DISPUTED: Final = "disputed"
+NEEDS_SOURCE: Final = "needs-source"
+CAUSATION: Final = "speculative-causation"
+NOT_AS_FACT: Final = "do-not-state-as-fact"
+UNVERIFIED: Final = "source-needs-verification"
+TEACHING: Final = "symbolic-teaching-summary"
+OMITTED: Final = "omitted"
+
 _ID: Final = re.compile(r"[A-Za-z0-9]+([._-][A-Za-z0-9]+)*")
 # What would reorder or hide text, and what no text holds: tabs and line ends aside.
 _CONTROL: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\u2028\u2029]")

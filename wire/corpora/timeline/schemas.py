@@ -5,8 +5,7 @@ from typing import Any, Literal
 from pydantic import BaseModel as Schema  # ninja's own reads every part anew, and so counts every field as set
 from pydantic import ConfigDict, Field
 
-from wire.corpora.timeline.row_schemas import ClaimRow, EventRow, ItemRow, ReportRow
-from wire.corpora.timeline.vocabulary import Frame, Grade, Stance
+from wire.corpora.timeline.row_schemas import ClaimRow, EventRow, Frame, Grade, ItemRow, ReportRow, Stance
 
 CURSOR = "Give it as `cursor` for the next page; null on the last."
 Counts = dict[str, int]

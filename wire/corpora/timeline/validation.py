@@ -15,8 +15,7 @@ from pydantic import ValidationError
 from wire.corpora.timeline import omitted_names
 from wire.corpora.timeline.corpus_config import CorpusFile
 from wire.corpora.timeline.corpus_directory import CORPUS, TABLES, Problem, RefusedCorpus, Written
-from wire.corpora.timeline.row_schemas import ROWS
-from wire.corpora.timeline.vocabulary import CAUSATION, NOT_AS_FACT, OFFICIAL, OFFICIAL_FACT, OMITTED, TEACHING, VERIFIED
+from wire.corpora.timeline.row_schemas import CAUSATION, NOT_AS_FACT, OFFICIAL, OFFICIAL_FACT, OMITTED, ROWS, TEACHING, VERIFIED
 from wire.text.lexicons import load
 from wire.text.tokens import words
 

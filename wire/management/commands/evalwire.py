@@ -1,5 +1,4 @@
 import csv
-import datetime as dt
 import gzip
 import io
 import json
@@ -23,9 +22,6 @@ from wire.ops.archive import reader
 from wire.ops.quality import evaluate
 from wire.ops.quality.evaluate import LabelledPage, Row
 from wire.ops.quality.event_metrics import Figures
-from wire.schemas.params import Group
-from wire.search.ranking import Scope
-from wire.search.service import search
 
 OWN: Final = Path(settings.BASE_DIR) / "fixtures" / "eval"
 FLOORS_FILE: Final = OWN / "floors.json"
@@ -39,7 +35,6 @@ KINDS: Final = (*COLUMNS, "search")
 ARCHIVE: Final = Path(settings.BASE_DIR).parent / "shared" / "data" / "archives" / "real-days-2025-05-to-2026-03.ndjson.gz"
 SUMMARIES: Final = "summaries"  # of any archive, which needs no labels
 ARTICLES: Final = "articles"  # of any site's pages, with what their text is
-ASKED: Final = "asked"  # of the wire that holds the stories
 FILE_HELP: Final = (
     "CSV; of searches JSON; of summaries an archive; of articles NDJSON (html, text and url of each page) or a directory of "
     "NAME.html, each with NAME.txt or an entry in ground-truth.json as scrapinghub/article-extraction-benchmark has them."
@@ -51,12 +46,11 @@ class Command(WireCommand):
         "Evaluate events, categories and topics, names or search on a labelled file; without one, all of them on the project's own "
         "labels, failing below the floors recorded in fixtures/eval/floors.json. `summaries` counts, in any archive, those that "
         "are empty, describe a picture, repeat the headline or are cut; `articles` compares the text found in pages with what a "
-        "person found, and with trafilatura's own; `asked` puts the questions of fixtures/eval/asked.json to the search of this "
-        "wire, which must hold the archive that they were written for. Nothing is written."
+        "person found, and with trafilatura's own. Nothing is written."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("what", nargs="?", choices=(*KINDS, SUMMARIES, ARTICLES, ASKED), help="What the file labels.")
+        parser.add_argument("what", nargs="?", choices=(*KINDS, SUMMARIES, ARTICLES), help="What the file labels.")
         parser.add_argument("file", nargs="?", type=Path, metavar="FILE", help=FILE_HELP)
         parser.add_argument("--as-published", action="store_true", help="Events: day by day, as readers see them.")
         parser.add_argument("--json", action="store_true", help="For machines.")
@@ -65,9 +59,6 @@ class Command(WireCommand):
         what, file = options["what"], options["file"]
         if what in (SUMMARIES, ARTICLES) and not file:
             raise CommandError(f"Name the file whose {what} are to be evaluated.")
-        if what == ASKED:
-            self._print(_evaluate_questions(file or OWN / "asked.json"), as_json=options["json"])
-            return
         if file:
             results = {what: _evaluate_file(what, file, as_published=options["as_published"])}
         else:
@@ -158,22 +149,6 @@ def _evaluate_own(what: str) -> dict[str, Figures]:
         held_back = [row for row in _read_rows(file, COLUMNS[what]) if row["half"] == "report"]
         figures |= {f"held_back_{name}": value for name, value in evaluate.names(held_back, _read_names()).items()}
     return {what: figures}
-
-
-def _evaluate_questions(file: Path) -> dict[str, Figures]:
-    """Return the figures of each half of the questions, by its name. Raises: CommandError."""
-
-    def find(query: str) -> list[str]:
-        return [story.chatbotnews_id for story in search(query, Scope(), today, limit=10, group=Group.NONE).stories]
-
-    try:
-        document = json.loads(file.read_text(encoding="utf-8-sig"))
-        today, parts = dt.date.fromisoformat(document["today"]), {}
-        for half in sorted({row["half"] for row in document["questions"]}):
-            parts[half] = {what: [row for row in document[what] if row["half"] == half] for what in ("questions", "queries")}
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise CommandError(f"{file} cannot be read: {error!r}. docs/quality.md says what it holds.") from error
-    return {f"{ASKED}, {half}": evaluate.score_questions(part, find) for half, part in parts.items()}
 
 
 def _read_pages(file: Path) -> Iterator[LabelledPage]:

@@ -1,7 +1,7 @@
 import csv
 import gzip
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -28,25 +28,15 @@ class Command(WireCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("pairs", type=Path, metavar="PAIRS")
         parser.add_argument("stories", type=Path, metavar="STORIES", help=f"CSV, .gz too: {', '.join(COLUMNS)}.")
-        alone = "Headlines alone (title, event; published_at) for wires of these."
-        parser.add_argument("--headlines", nargs="+", type=Path, default=[], metavar="CSV", help=alone)
-        of_storylines = "name, half, stories and undecided (ids) of each storyline."
-        parser.add_argument("--storylines", type=Path, metavar="JSON", help=of_storylines)
         parser.add_argument("--out", type=Path, default=WEIGHTS_FILE, help="Default: the file that the wire reads.")
         parser.add_argument("--dry-run", action="store_true", help="Print the figures alone.")
 
     def handle(self, **options: Any) -> None:
-        labelled, places = _read(options["pairs"], options["stories"])
+        labelled, _ = read_labelled(options["pairs"], options["stories"])
         months = {f"{labelled.stories[one].published_at:%Y-%m}" for one, _ in labelled.labels}
         if len(months) < 2 or len(set(labelled.labels.values())) < 2:
             raise CommandError("Nothing was written: fitting needs pairs from two months, some of one event and some not.")
         models, figures = pair_fit.fit_models(labelled), pair_fit.cross_validate(labelled)
-        if options["headlines"]:
-            models |= pair_fit.fit_headlines([_read_stories(file, ("title", "event"))[0] for file in options["headlines"]])
-        if options["storylines"]:
-            models |= pair_fit.fit_storylines(labelled, *_read_storylines(options["storylines"], places, "tune"))
-            sagas = _read_storylines(options["storylines"], places, "report")
-            figures["storylines"] = pair_fit.measure_storylines(labelled, models, *sagas)
         figures |= pair_fit.replay_halves(labelled)
         shipped = json.loads(WEIGHTS_FILE.read_text(encoding="utf-8"))["models"]
         models |= {name: model for name, model in shipped.items() if name not in models}
@@ -58,19 +48,11 @@ class Command(WireCommand):
             self.stdout.write(f"Written: {options['out']}.")
 
 
-def _read_storylines(file: Path, places: Mapping[str, int], half: str) -> tuple[list[set[int]], list[set[int]]]:
-    """Return the places of the stories of each storyline in a half, and of those that were left open."""
-    rows = [row for row in json.loads(_read_text(file)) if row["half"] == half]
-    columns = ([{places[name] for name in row[column] if name in places} for row in rows] for column in ("stories", "undecided"))
-    members, undecided = columns
-    return members, undecided
-
-
-def _read(pairs: Path, stories: Path) -> tuple[LabelledStories, dict[str, int]]:
+def read_labelled(pairs: Path, stories: Path) -> tuple[LabelledStories, dict[str, int]]:
     """Return the labelled stories, and the place of each by its id. Raises: CommandError."""
-    labelled, places = _read_stories(stories, COLUMNS)
+    labelled, places = read_stories(stories, COLUMNS)
     labels = {}
-    for number, line in enumerate(_read_text(pairs).splitlines(), start=1):
+    for number, line in enumerate(read_text(pairs).splitlines(), start=1):
         if line and not line.startswith("#"):
             try:
                 one, other, label = line.split("\t")
@@ -84,9 +66,9 @@ def _read(pairs: Path, stories: Path) -> tuple[LabelledStories, dict[str, int]]:
     return labelled._replace(labels=labels), places
 
 
-def _read_stories(file: Path, columns: Sequence[str]) -> tuple[LabelledStories, dict[str, int]]:
+def read_stories(file: Path, columns: Sequence[str]) -> tuple[LabelledStories, dict[str, int]]:
     """Return stories without labels, and the place of each that has an id. Raises: CommandError for a missing column."""
-    reader = csv.DictReader(_read_text(file).splitlines(keepends=True))
+    reader = csv.DictReader(read_text(file).splitlines(keepends=True))
     if missing := [name for name in columns if name not in (reader.fieldnames or ())]:
         raise CommandError(f"{file} lacks the columns {', '.join(missing)}.")
     rows = list(reader)
@@ -95,7 +77,7 @@ def _read_stories(file: Path, columns: Sequence[str]) -> tuple[LabelledStories, 
     return LabelledStories([item for _, item in known], [row["event"] for row, _ in known], {}), places
 
 
-def _read_text(file: Path) -> str:
+def read_text(file: Path) -> str:
     try:
         data = file.read_bytes()
         return (gzip.decompress(data) if file.suffix == ".gz" else data).decode("utf-8-sig")

@@ -17,7 +17,7 @@ from config import env
 from config.command_base import WireCommand
 from config.database import faults, routing
 from config.errors import Busy, WireError
-from config.plugins import list_plugins, run_after_publish
+from config.plugins import run_commands
 from sources import job_lock
 from wire.ingest.feed_entries import list_feeds
 from wire.ingest.replay import preview_source, recordings, replay
@@ -27,7 +27,6 @@ from wire.search.vectors import fill
 
 LOOK_AGAIN: Final = 2.0  # seconds between two looks for a database that is away
 VECTORS_TIME: Final = 300.0  # seconds a run at most; what is left is for the next
-EX_TEMPFAIL: Final = 75  # sysexits.h: try again later
 
 
 class Command(WireCommand):
@@ -54,15 +53,12 @@ class Command(WireCommand):
             if options["tried"]:
                 self._try(options["tried"], options["publication"])
                 return
-            try:
-                if options["from_files"]:
-                    recorded = recordings(options["from_files"], list_feeds(options["publication"]))
-                    total = replay(recorded, lambda report: self.stderr.write(report.failure) if report.failure else None)
-                    self.stdout.write(f"Replayed {len(recorded)} files: {_join_counts(total)}.")
-                elif self._run(options["publication"], by_hand=options["publication"] is not None).reached_nothing:
-                    raise CommandError("No feed answered. What was published stays; the next run tries again.")
-            except Busy as busy:
-                raise CommandError(f"{busy.message} {busy.hint}", returncode=EX_TEMPFAIL) from busy
+            if options["from_files"]:
+                recorded = recordings(options["from_files"], list_feeds(options["publication"]))
+                total = replay(recorded, lambda report: self.stderr.write(report.failure) if report.failure else None)
+                self.stdout.write(f"Replayed {len(recorded)} files: {_join_counts(total)}.")
+            elif self._run(options["publication"], by_hand=options["publication"] is not None).reached_nothing:
+                raise CommandError("No feed answered. What was published stays; the next run tries again.")
 
     def _try(self, source: str, publication: str | None) -> None:
         report, items = preview_source(source, publication)
@@ -86,13 +82,8 @@ class Command(WireCommand):
             self.stdout.write(f"Feeds: {feeds}. Items: {items}. Snapshots: {len(run.published)}.")
         self.stdout.flush()  # a journal or a file would else hear of it when the process ends
         if publication is None:
-            run_after_publish(self.stdout, self.stderr)
-            for plugin in list_plugins():
-                if plugin.after_ingest is not None:
-                    try:
-                        plugin.after_ingest(stop=stop, stdout=self.stdout, stderr=self.stderr)
-                    except CommandError as error:  # fails no ingest
-                        self.stderr.write(str(error))
+            run_commands("after_publish", self.stderr, stdout=self.stdout)
+            run_commands("after_ingest", self.stderr, stdout=self.stdout, stop=stop)
         return run
 
     def _for_ever(self, every: dt.timedelta, publication: str | None, parent: int | None) -> None:

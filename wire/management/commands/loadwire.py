@@ -19,7 +19,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn
 from config import command_runner
 from config.command_base import WireCommand
 from config.database import faults
-from config.plugins import run_after_publish
+from config.plugins import run_commands
 from config.url_secrets import CREDENTIALS_REFUSED, has_credentials, mask_address
 from wire.ingest import lexicon
 from wire.ingest.feed_entries import refuse_sample
@@ -80,7 +80,7 @@ class Command(WireCommand):
                     # A dump is restored as it was, with what was not public yet.
                     days = self._publish() if archives and not options["dry_run"] else []
                     if _read_version() != before:
-                        run_after_publish(self.stdout, self.stderr)
+                        run_commands("after_publish", self.stderr, stdout=self.stdout)
             except (Broken, OSError) as error:
                 raise CommandError(str(error)) from error
         self._report(total, len(days), time.monotonic() - started, dry_run=options["dry_run"])

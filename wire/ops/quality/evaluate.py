@@ -4,7 +4,7 @@ import datetime as dt
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from statistics import fmean
 from typing import Any, NamedTuple
@@ -183,26 +183,6 @@ def _find_stories(asked: Sequence[Query], texts: Mapping[str, Text], enough: Map
         if len(found) >= enough[form.least]:
             break
     return found
-
-
-def score_questions(document: Mapping[str, Any], find: Callable[[str], Sequence[str]]) -> Figures:
-    """Score questions. `questions`: question and answers, the ids of all stories that answer it; `queries`: query and judged, a
-    grade of 1-3 by id. `find` gives the ids of the first ten that a search finds, best first.
-
-    `recall_5`: how many of a question's answers, of five at most, are among the first five; `answered_5` and `answered_10`: how
-    often any is among the first five or ten; `mrr_10`: mean reciprocal rank of the first; all over questions that have answers.
-    `ndcg_10` as of `searches`.
-    """
-    answered = [(set(row["answers"]), find(row["question"])) for row in document["questions"] if row["answers"]]
-    judged = [(find(row["query"]), row["judged"]) for row in document.get("queries", ()) if row["judged"]]
-    recall = sum(len(answers.intersection(found[:5])) / min(5, len(answers)) for answers, found in answered) / (len(answered) or 1)
-    figures = {"questions": float(len(document["questions"])), "recall_5": recall}
-    for first in (5, 10):
-        hits = sum(not answers.isdisjoint(found[:first]) for answers, found in answered)
-        figures[f"answered_{first}"] = hits / (len(answered) or 1)
-    firsts = [next((1 / rank for rank, one in enumerate(found[:10], 1) if one in answers), 0.0) for answers, found in answered]
-    figures["mrr_10"] = sum(firsts) / (len(answered) or 1)
-    return {**figures, "queries": float(len(judged)), "ndcg_10": grade_rankings(judged)["ndcg_10"]}
 
 
 def grade_rankings(answers: Sequence[tuple[Sequence[str], Mapping[str, int]]]) -> Figures:

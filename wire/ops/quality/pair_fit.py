@@ -1,19 +1,15 @@
 """Weights of `pair_model` from labelled pairs of stories: a logistic regression with a ridge penalty. Deterministic."""
 
-import datetime as dt
-from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from statistics import fmean
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wire.ops.quality.event_metrics import Figures, compare_groups, count_misled, harmonic_mean, replay_days
-from wire.publishing.grouping import storylines
-from wire.publishing.grouping.candidates import COLUMNS, OF_VECTORS, Item, count_days, find_candidates, tabulate
-from wire.publishing.grouping.pair_features import ALIKE_VECTORS, FEATURES, Floats
+from wire.publishing.grouping.candidates import COLUMNS, OF_VECTORS, Item, find_candidates
+from wire.publishing.grouping.pair_features import Floats
 from wire.publishing.grouping.pair_model import read_models
 from wire.text.filters import is_roundup
 from wire.text.vocabulary import PairLabel
@@ -21,14 +17,7 @@ from wire.text.vocabulary import PairLabel
 RIDGE: Final = 5.0
 # Mean probability from which two groups are one event. Precision first: a wrong join shows consensus where there is none.
 THRESHOLD: Final = 0.47
-HEADLINES_THRESHOLD: Final = 0.28
-STORYLINE_THRESHOLD: Final = 0.25
-MOST_ROWS: Final = 20_000  # of one set of headlines, so that none outweighs the others
 STEPS: Final = 50
-# Of two stories that may be months apart, without how they stand among others.
-OF_STORYLINES: Final = tuple(name for name in FEATURES if name not in {"days", "same_day", "next_day"})
-# Of subjects, of which each story has hundreds alike: who is whose nearest says nothing.
-OF_HEADLINES: Final = tuple(name for name in FEATURES if name not in {"maker", "same_publication", "guide", "live", "first_person"})
 # Whether the stories' summaries and vectors are read, by name.
 MODELS: Final = {"text_and_vector": (True, True), "text": (True, False), "title_and_vector": (False, True), "title": (False, False)}
 
@@ -53,7 +42,7 @@ class _Rows(NamedTuple):
 def fit_models(labelled: LabelledStories) -> dict[str, Any]:
     """Return the models that `pair_model.load_models` reads, by name."""
     return {
-        name: _describe_model(*fit_logistic(rows.features, rows.answers), columns, THRESHOLD)
+        name: describe_model(*fit_logistic(rows.features, rows.answers), columns, THRESHOLD)
         for name, rows, columns in _read_models(labelled)
     }
 
@@ -92,77 +81,10 @@ def _measure_events(part: LabelledStories, found_of: Mapping[str, str]) -> Figur
     return {**compare_groups(found, part.events, publications), **count_misled(found, part.events, part.stories)}
 
 
-def measure_storylines(
-    labelled: LabelledStories, models: Mapping[str, Any], sagas: Sequence[Collection[int]], undecided: Sequence[Set[int]]
-) -> Figures:
-    """Return how far the events of each saga are in one storyline, and how many of its events are strangers: means."""
-    stories = [replace(story, event_id=event) for story, event in zip(labelled.stories, labelled.events, strict=True)]
-    found = storylines.find_storylines(stories, {}, models=read_models(models))
-    members: dict[str, set[str]] = defaultdict(set)
-    for event in set(labelled.events):
-        members[found.get(event, event)].add(event)
-    covered, strange = [], []
-    for saga, left_open in zip(sagas, undecided, strict=True):
-        events = {labelled.events[place] for place in saga}
-        name, hits = Counter(found.get(event, event) for event in sorted(events)).most_common(1)[0]
-        covered.append(hits / len(events))
-        strange.append(len(members[name] - events - {labelled.events[place] for place in left_open}) / len(members[name]))
-    return {"sagas": float(len(covered)), "events_in_one_storyline": fmean(covered), "strangers": fmean(strange)}
-
-
 def _choose_stories(labelled: LabelledStories, places: Sequence[int]) -> LabelledStories:
     numbers = {place: number for number, place in enumerate(places)}
     labels = {(numbers[a], numbers[b]): label for (a, b), label in labelled.labels.items() if {a, b} <= numbers.keys()}
     return LabelledStories([labelled.stories[place] for place in places], [labelled.events[place] for place in places], labels)
-
-
-def fit_headlines(sets: Sequence[LabelledStories]) -> dict[str, Any]:
-    """Return the models for wires of headlines alone, by name, from stories of which each belongs to a known event."""
-    models = {}
-    for name, has_vector in (("headlines_and_vector", True), ("headlines", False)):
-        columns = [column for column in OF_HEADLINES if has_vector or column not in OF_VECTORS]
-        features, answers = [], []
-        for labelled in sets:
-            stories = [story if has_vector else replace(story, vector=b"") for story in labelled.stories]
-            pairs = find_candidates(stories)
-            chosen = np.random.default_rng(0).permutation(len(pairs.ones))[:MOST_ROWS]
-            features.append(np.column_stack([pairs.columns[column][chosen] for column in columns]).astype(float))
-            events = np.array(labelled.events)
-            answers.append((events[pairs.ones[chosen]] == events[pairs.others[chosen]]).astype(float))
-        models[name] = _describe_model(*fit_logistic(np.vstack(features), np.concatenate(answers)), columns, HEADLINES_THRESHOLD)
-    return models
-
-
-def fit_storylines(labelled: LabelledStories, sagas: Sequence[Collection[int]], undecided: Sequence[Set[int]]) -> dict[str, Any]:
-    """Return the models of storylines, by name, from sagas (places of the stories of each) and stories left open."""
-    models = {}
-    for name, has_vector in (("storyline_and_vector", True), ("storyline", False)):
-        columns = [column for column in OF_STORYLINES if has_vector or column not in OF_VECTORS]
-        stories = [story if has_vector else replace(story, vector=b"") for story in labelled.stories]
-        rows = list(_read_saga_pairs(labelled._replace(stories=stories), sagas, undecided, columns))
-        features, answers = np.array([row for row, _ in rows]), np.array([answer for _, answer in rows], float)
-        models[name] = _describe_model(*fit_logistic(features, answers), columns, STORYLINE_THRESHOLD)
-    return models
-
-
-def _read_saga_pairs(
-    labelled: LabelledStories, sagas: Sequence[Collection[int]], undecided: Sequence[Set[int]], columns: Sequence[str]
-) -> Iterator[tuple[list[float], bool]]:
-    """Yield the features of two stories that are somewhat alike, and whether they belong to one saga."""
-    table, days = tabulate(labelled.stories), count_days(labelled.stories)
-    saga_of = {place: number for number, saga in enumerate(sagas) for place in saga}
-    for place in range(1, len(labelled.stories)):
-        start = int(np.searchsorted(days, days[place] - storylines.REACH / dt.timedelta(days=1)))
-        places, features = table.compare(place, start, storylines.LEAST_COSINE, ALIKE_VECTORS)
-        mine = saga_of.get(place)
-        for number, other in enumerate(places.tolist()):
-            theirs, label = saga_of.get(other), labelled.labels.get((other, place))
-            row = [float(features[column][number]) for column in columns]
-            if mine is None and theirs is None:
-                if label is not None:
-                    yield row, label != PairLabel.DIFFERENT
-            elif all(saga is None or undecided[saga].isdisjoint({place, other}) for saga in (mine, theirs)):
-                yield row, mine == theirs
 
 
 def _read_models(labelled: LabelledStories) -> Iterator[tuple[str, _Rows, Sequence[str]]]:
@@ -185,7 +107,7 @@ def _read_models(labelled: LabelledStories) -> Iterator[tuple[str, _Rows, Sequen
         yield name, _Rows(features[is_read], answers[is_read], months[is_read], is_labelled[is_read]), columns
 
 
-def _describe_model(bias: float, weights: Floats, columns: Sequence[str], threshold: float) -> dict[str, Any]:
+def describe_model(bias: float, weights: Floats, columns: Sequence[str], threshold: float) -> dict[str, Any]:
     named = {column: round(float(weight), 4) for column, weight in zip(columns, weights, strict=True)}
     return {"threshold": threshold, "bias": round(bias, 4), "weights": named}
 

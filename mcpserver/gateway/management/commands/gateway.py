@@ -13,7 +13,7 @@ from django.core.management.base import CommandError
 from django.utils import timezone
 
 from config.command_base import WireCommand
-from config.errors import WireError
+from config.database import faults
 from config.url_secrets import mask_address, mask_addresses
 from mcpserver.gateway import agent_heartbeats, auth, cache, fault_injection, limiter, queries, request_log, runtime
 from mcpserver.gateway.auth import Caller
@@ -71,11 +71,10 @@ class Command(WireCommand):
 
     def handle(self, *_args: Any, what: str, **options: Any) -> None:
         try:
-            getattr(self, f"_{what}")(**options)
+            with faults.explaining():
+                getattr(self, f"_{what}")(**options)
         except PolicyError as error:
             raise CommandError(f"The policy cannot be used: {error}") from error
-        except WireError as error:
-            raise CommandError(f"{error.message} {error.hint}".strip()) from error
 
     def _check(self, *, live: bool, **_options: Any) -> None:
         policy = runtime.policy()

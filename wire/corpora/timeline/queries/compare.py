@@ -9,9 +9,9 @@ from wire.corpora.timeline.models import Motif, Report, SourceFamily, Thread, Ti
 from wire.corpora.timeline.queries.lists import list_official_events
 from wire.corpora.timeline.queries.reports import ReportHits, find_reports
 from wire.corpora.timeline.queries.scope import Scope, Walk, narrow, quote
+from wire.corpora.timeline.row_schemas import DISPUTED, FRAMES, OFFICIAL, Frame
 from wire.corpora.timeline.schemas import CompareOut, GroupOut, TimelineEvidenceOut, TimelineFactOut
 from wire.corpora.timeline.search import Filters
-from wire.corpora.timeline.vocabulary import DISPUTED, FRAMES, OFFICIAL, Frame
 from wire.text.tokens import STOP_WORDS
 
 SKIPPED: Final = STOP_WORDS | {

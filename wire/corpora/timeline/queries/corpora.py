@@ -9,8 +9,8 @@ from django.db.models import F
 from wire.corpora.timeline.corpus_config import CorpusFile, parse_corpus
 from wire.corpora.timeline.models import Corpus, CorpusRelease, Motif, Thread
 from wire.corpora.timeline.queries.scope import scope_of
+from wire.corpora.timeline.row_schemas import GRADES
 from wire.corpora.timeline.schemas import CorporaOut, CorpusOut, ManifestOut, StatsOut
-from wire.corpora.timeline.vocabulary import GRADES
 
 # Names of the files of a dump, as /api/timeline/{corpus}/files/{name}.json gives them.
 FILES = ("corpus", "sources", "motifs", "events", "reports", "mandela-items", "story-threads", "release")

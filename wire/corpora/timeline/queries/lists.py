@@ -15,9 +15,9 @@ from django.db.models import Count, Q
 from wire.corpora.timeline.errors import UnknownThread
 from wire.corpora.timeline.models import Anchor, CatalogItem, Mention, Report, RowQuerySet, Thread, TimelineEvent
 from wire.corpora.timeline.queries.scope import MOST_NAMES, Scope, Walk, expect_motifs, expect_words, filters_of, narrow, quote
+from wire.corpora.timeline.row_schemas import FRAMES, OFFICIAL, Frame
 from wire.corpora.timeline.schemas import CatalogueOut, ItemOut, ThreadOut, ThreadsOut, TimelineEventOut, TimelineEventsOut
 from wire.corpora.timeline.search import Filters
-from wire.corpora.timeline.vocabulary import FRAMES, OFFICIAL, Frame
 from wire.search.cursor import invalid
 
 MAX_REPORTS: Final = 100  # of a thread that are listed with it

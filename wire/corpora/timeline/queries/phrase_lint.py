@@ -12,9 +12,9 @@ from wire.corpora.timeline import omitted_names, search
 from wire.corpora.timeline.models import TimelineEvent
 from wire.corpora.timeline.queries.reports import phrasing
 from wire.corpora.timeline.queries.scope import Scope, scope_of
+from wire.corpora.timeline.row_schemas import NOT_AS_FACT, OFFICIAL, VERIFIED
 from wire.corpora.timeline.schemas import FindingOut, WordingOut
 from wire.corpora.timeline.search import Release
-from wire.corpora.timeline.vocabulary import NOT_AS_FACT, OFFICIAL, VERIFIED
 from wire.search import postings_index
 from wire.text.lexicons import load
 from wire.text.tokens import STOP_WORDS, is_run, split_words, token, words

@@ -9,8 +9,8 @@ from wire.corpora.timeline.queries.lists import list_official_events, thread_of
 from wire.corpora.timeline.queries.motifs import list_edges
 from wire.corpora.timeline.queries.reports import report_of
 from wire.corpora.timeline.queries.scope import Scope, expect_motifs, quote, scope_of
+from wire.corpora.timeline.row_schemas import FRAMES, UNVERIFIED, VERIFIED
 from wire.corpora.timeline.schemas import DeepenOut
-from wire.corpora.timeline.vocabulary import FRAMES, UNVERIFIED, VERIFIED
 
 MAX_RELATED: Final = 50  # motifs
 MAX_OPEN: Final = 50  # things that are left to verify

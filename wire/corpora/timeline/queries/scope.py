@@ -104,8 +104,8 @@ def expect_motifs(scope: Scope, motifs: Sequence[str], tail: str = " — or call
             )
 
 
-def _find_close(scope: Scope, word: str, most: int = 3) -> list[str]:
-    """Return motifs whose name or alias is a part of the word, or has it as a part; without any the first of all."""
+def _find_close(scope: Scope, word: str) -> list[str]:
+    """Return at most three motifs whose name or alias is a part of the word, or has it as a part; without any the first of all."""
     parts = re.findall("[a-z]+", word)
     rows = [row.row for row in scope.rows(Motif).in_order()]
     scores = {}
@@ -114,7 +114,7 @@ def _find_close(scope: Scope, word: str, most: int = 3) -> list[str]:
         score += 2 * any(alias.lower() in word or word in alias.lower() for alias in row["aliases"])
         scores[row["id"]] = score + sum(part in row["id"] for part in parts)
     best = sorted((name for name, score in scores.items() if score), key=lambda name: -scores[name])
-    return (best or list(scores))[:most]
+    return (best or list(scores))[:3]
 
 
 def filters_of(scope: Scope, **given: Any) -> Filters:

@@ -26,7 +26,6 @@ from wire.ingest.feed_entries import refuse_sample
 
 log = logging.getLogger(__name__)
 
-EX_TEMPFAIL: Final = 75  # sysexits.h: try again later
 NOTHING: Final = "Nothing was changed."
 MAX_REASONS: Final = 20  # that are listed of a publisher's pages that could not be read
 ASK: Final = """While the server runs, this answers (a server of the sample wire switches to this one within seconds):
@@ -77,10 +76,7 @@ class Command(WireCommand):
 
     def handle(self, **options: Any) -> None:
         with faults.explaining():
-            try:
-                getattr(self, f"_{options['action']}")(options)
-            except Busy as busy:
-                raise CommandError(f"{busy.message} {busy.hint}", returncode=EX_TEMPFAIL) from busy
+            getattr(self, f"_{options['action']}")(options)
 
     def _add(self, options: dict[str, Any]) -> None:
         options["consented_on"] = options["consented_on"] or timezone.now().date()

@@ -17,6 +17,8 @@ class Command(WireCommand):
         "pinned or cut stay. With --seconds, missing vectors are made first, for at most that long."
     )
 
+    stealth_options = ("stop",)  # of a run of ingest; this one is bounded by its seconds
+
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--days", type=int, default=story_links.DAYS, metavar="N", help=f"Days back ({story_links.DAYS}).")
         parser.add_argument("--seconds", type=float, metavar="N", help="Most seconds for vectors.")

@@ -10,7 +10,6 @@ from django.core.management.base import CommandError, CommandParser
 
 from config.command_base import WireCommand
 from config.database.faults import explaining
-from config.errors import WireError
 from wire.corpora.timeline import corpus_directory, dump, load, omitted_names, store, verify, wire_sync
 from wire.corpora.timeline.corpus_config import KINDS
 from wire.corpora.timeline.corpus_directory import RefusedCorpus
@@ -18,7 +17,6 @@ from wire.corpora.timeline.models import Corpus
 from wire.corpora.timeline.queries.scope import scope_of
 from wire.corpora.timeline.validation import key_of
 
-EX_TEMPFAIL: Final = 75  # sysexits.h: try again later
 NOTHING: Final = "Nothing was changed."
 
 
@@ -68,10 +66,6 @@ class Command(WireCommand):
                     self.stderr.write(str(problem))
                 number = len(refused.problems)
                 raise CommandError(f"{number} {'problem' if number == 1 else 'problems'}. {NOTHING}") from refused
-            except load.Unreleased as error:
-                raise CommandError(f"{error.message} {error.hint}", returncode=EX_TEMPFAIL) from error
-            except WireError as error:
-                raise CommandError(f"{error.message} {error.hint}".strip()) from error
 
     def _new(self, options: dict[str, Any]) -> None:
         directory = options["directory"]
@@ -141,10 +135,8 @@ class Command(WireCommand):
             self._print_result(load.load(Path(settings.BASE_DIR) / "fixtures" / "timeline"))
         loaded = wire_sync.synchronise()
         if loaded is None:
-            raise CommandError(
-                "The desk has unreleased changes to the wire's corpus; it stays as it is until they are released.",
-                returncode=EX_TEMPFAIL,
-            )
+            why = "The desk has unreleased changes to the wire's corpus; it stays as it is until they are released."
+            raise load.Unreleased(why)
         self._print_result(loaded)
 
     def _list(self, _options: dict[str, Any]) -> None:
