@@ -14,6 +14,7 @@ from django.utils.html import format_html
 from config.errors import WireError
 from sources.models import utc_today
 from wire.admin.base import Form, ModelAdmin, ReadOnly, ReasonField, column, count, link_public, marks, moment, never, remember
+from wire.corpora.common.forms import label
 from wire.corpora.timeline import releases, store
 from wire.corpora.timeline.corpus_directory import Problem, RefusedCorpus
 from wire.corpora.timeline.forms import PARTS, PREFIX, CorpusForm, form_of
@@ -160,7 +161,7 @@ class CorpusAdmin(DraftAdmin):
 def _describe(one: store.Difference, old: store.Rows, new: store.Rows) -> dict[str, Any]:
     row = (old if one.what == "removed" else new)[one.table][one.key]
     title = one.key if one.table == "edges" else row.get("title") or row["label"]
-    return {**one._asdict(), "title": title, "kind": MODELS[one.table]._meta.verbose_name}
+    return {**one._asdict(), "fields": [*map(label, one.fields)], "title": title, "kind": MODELS[one.table]._meta.verbose_name}
 
 
 def _mark_changes(corpus: Corpus) -> str:
