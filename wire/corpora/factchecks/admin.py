@@ -134,7 +134,11 @@ class RatingNameAdmin(QueuedAdmin[RatingName]):
 class UploadForm(base.Form):
     file = forms.FileField(
         widget=UnfoldAdminFileFieldWidget,
-        help_text="A table (CSV, TSV), an export or ClaimReview (JSON), a feed (XML) or a page (HTML); at most 10 MB unpacked.",
+        help_text="A table (CSV, TSV), an export or ClaimReview (JSON), a feed (XML) or a page (HTML); at most 10 MB unpacked. "
+        "The first row of a table names its columns. Required: <code>claim</code> or <code>title</code>. Optional: "
+        "<code>rating</code>, <code>url</code> (of the fact-check), <code>publisher</code>, <code>date</code>, "
+        "<code>claimant</code>, <code>summary</code>, <code>statement</code>, <code>categories</code>, <code>language</code>, "
+        "<code>status</code>, <code>id</code>. Other columns are ignored.",
     )
     language = forms.ChoiceField(
         choices=[("", "as stated, else detected"), *((code, code) for code in CODES)],
@@ -191,6 +195,7 @@ class LoadJobAdmin(base.ReadOnly):
             "may_resume": may_resume,
             "may_change": self.has_upload_permission(request),
             "shown": load_jobs.MOST_MESSAGES,
+            "incomplete": load_jobs.count_incomplete(job),
             **_link_claims(job),
         }
         return render(request, "admin/load_job.html", context)

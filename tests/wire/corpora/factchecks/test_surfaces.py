@@ -21,6 +21,7 @@ from tests.wire.desk import at_desk, person, words
 from wire.admin import commands
 from wire.corpora.factchecks import embedding, load_jobs, store
 from wire.corpora.factchecks.models import ApiKey, Claim, LoadJob, RatingName
+from wire.text import lexicons
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -178,6 +179,18 @@ class TestDesk:
         assert "Done. What was stored stays" in words(answer)
         assert "40 fact-checks read from the file: 40 new , 0 changed, 0 already there, none refused." in words(answer)
         assert 'hx-trigger="every' not in answer.content.decode(), "nothing more is to come"
+
+    def test_the_page_of_a_load_counts_what_lost_a_value(self, desk: Client) -> None:
+        file = SimpleUploadedFile("a.csv", b"claim,rating,url,date,publisher\nMoon,False,moon,31.13.2026,Check")
+        shown = words(desk.post("/admin/factchecks/loadjob/upload/", {"file": file, "language": "en"}, follow=True))
+        assert "1 new , 0 changed, 0 already there, none refused, 1 incomplete ." in shown
+        assert "Row 2: stored without a web address: none is read from “moon”; stored without a date: none" in shown
+
+    def test_the_page_of_an_upload_names_columns_that_are_read(self, desk: Client) -> None:
+        page = desk.get("/admin/factchecks/loadjob/upload/").content.decode()
+        named = set(re.findall("<code>([a-z]+)</code>", page))
+        read = set(" ".join(lexicons.load("factchecks")["columns"].values()).split())
+        assert {"claim", "title", "rating", "url", "date"} <= named <= read
 
     def test_the_page_of_a_load_leads_to_its_claims_alone(self, desk: Client) -> None:
         load(LEAD, claim(1, "Mond"))
