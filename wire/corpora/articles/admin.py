@@ -60,7 +60,9 @@ class PublisherForm(base.FreshForm[Publisher]):
         if "currency" not in self.fields:  # for whoever only looks
             return
         if not settings.WIRE_X402_FACILITATOR:
-            self.fields["price"].help_text = "Leave this empty: no payments are taken here. Ask the operator to switch them on."
+            self.fields["price"].help_text = "Every article is free until the operator sets WIRE_X402_FACILITATOR."
+            for name in ("price", "currency", "pay_to"):  # a price from earlier must be removed before anything else is saved
+                self.fields[name].disabled = not price
         self._terms = dict(CURRENCIES)
         if price:
             same = (name for name, one in CURRENCIES.items() if all(price[key] == one[key] for key in ("network", "asset")))
@@ -92,7 +94,7 @@ class PublisherForm(base.FreshForm[Publisher]):
     def _clean_price(self, data: dict[str, Any]) -> None:
         amount, currency, pay_to = data.get("price"), str(data.get("currency", "")), str(data.get("pay_to", ""))
         data["price"] = {}
-        if not amount:
+        if not amount and "price" not in self.errors:
             return
         if not currency:
             self.add_error("currency", "Choose the currency of the price.")
