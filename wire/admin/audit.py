@@ -86,7 +86,8 @@ class TakeForm(base.PreviewedForm[EditorTake]):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         if text := self.fields.get("markdown"):  # none for whoever only looks
-            text.help_text = "Markdown. A text that does not begin with a title (# …) is given one with the date."
+            text.label = "Text"
+            text.help_text = "In Markdown: # Title, **bold**, [words](address). A text without a title gets one with the date."
             if self.instance.pk:
                 text.required = False
                 text.help_text += " If you save it empty, the generated brief comes back."

@@ -16,6 +16,7 @@ from django.shortcuts import get_object_or_404, render
 from django.urls import URLPattern, path, reverse
 from django.utils import timezone
 from django.utils.html import format_html
+from django.utils.text import slugify
 from django.views.decorators.http import require_POST
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
@@ -57,6 +58,11 @@ class PublisherForm(base.FreshForm[Publisher]):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         price = self.instance.price
+        if "slug" in self.fields:
+            self.fields["slug"].required = False
+            self.fields[
+                "slug"
+            ].help_text = "Part of its addresses, such as /articles/the-quill; if empty, made from the name. It never changes."
         if "currency" not in self.fields:  # for whoever only looks
             return
         if not settings.WIRE_X402_FACILITATOR:
@@ -74,7 +80,10 @@ class PublisherForm(base.FreshForm[Publisher]):
         self.fields["currency"].choices = [("", "choose"), *((name, name) for name in self._terms)]  # type: ignore[attr-defined]
 
     def clean_slug(self) -> str:
-        return str(self.cleaned_data["slug"]).lower()
+        slug = str(self.cleaned_data["slug"]).lower() or slugify(self.cleaned_data.get("name", ""))[:40].strip("-")
+        if not slug and "name" in self.cleaned_data:
+            raise forms.ValidationError("None can be made from this name. Write one.")
+        return slug
 
     def clean(self) -> dict[str, Any]:
         data = super().clean()
@@ -171,7 +180,6 @@ class PublisherAdmin(base.ModelAdmin[Publisher]):
     list_display = ("name", "slug", *map(_count_column, STATES), "health", "status", "public")
     search_fields = ("name", "slug", "homepage")
     change_form_template = "admin/publisher.html"
-    prepopulated_fields = {"slug": ("name",)}
     formfield_overrides = {models.URLField: {"assume_scheme": "https"}}
     inlines = (SourceInline,)
     has_delete_permission = base.never
@@ -206,9 +214,6 @@ class PublisherAdmin(base.ModelAdmin[Publisher]):
 
     def get_readonly_fields(self, request: HttpRequest, obj: Publisher | None = None) -> tuple[str, ...]:  # noqa: ARG002
         return ("slug", "its_domains", "its_left_out", "its_price", "articles", "last_indexed") if obj else ()
-
-    def get_prepopulated_fields(self, request: HttpRequest, obj: Publisher | None = None) -> Any:
-        return {} if obj else super().get_prepopulated_fields(request, obj)
 
     def get_inlines(self, request: HttpRequest, obj: Publisher | None) -> Any:  # noqa: ARG002
         return () if obj and obj.removed_at else self.inlines
@@ -273,7 +278,7 @@ class SourceAdmin(base.MaskedAddressAdmin, base.ReadOnly):
     state = base.column("State", describe_state)
     not_taken = base.column("Refused", _list_refusals)
     # The button of a form of its own (an admin page is one form already); see the template.
-    by_hand = base.column("By hand", lambda _source: format_html(TEST_BUTTON, TEST_HINT))
+    by_hand = base.column("Test", lambda _source: format_html(TEST_BUTTON, TEST_HINT))
 
     def get_fields(self, request: HttpRequest, obj: Source | None = None) -> Any:
         may_test = request.user.has_perm("articles.change_source")

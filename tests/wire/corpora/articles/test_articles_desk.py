@@ -100,6 +100,13 @@ def test_changed_terms_show_at_once_and_are_in_the_history(desk: Client, client:
     assert "The Quill" in words(desk.get(f"{LIST}{quill.pk}/history/"))
 
 
+def test_a_slug_is_made_from_the_name_unless_it_is_given(desk: Client) -> None:
+    assert not desk.get(f"{LIST}add/").context["adminform"].prepopulated_fields, "typing would be added to it"
+    assert save(desk, f"{LIST}add/", form(slug="", name="The Quill & Co.")).status_code == 302
+    assert Publisher.objects.get().slug == "the-quill-co"
+    assert errors(save(desk, f"{LIST}add/", form(slug="", name="鹅毛笔"))) == {"slug"}
+
+
 PRICED = {"price": "0.01", "currency": "USDC on Base", "pay_to": "0x209693Bc6afc0C5328bA36FaF03C514EF312287C"}
 
 

@@ -124,6 +124,20 @@ def test_a_new_row_is_checked_by_the_rules_of_files(desk: Client, corpus: Corpus
     assert "This id is already taken." in words(save(desk, add, EVENT | {"corpus": corpus.pk}))
 
 
+def test_a_release_is_offered_only_where_there_are_changes(desk: Client, corpus: Corpus) -> None:
+    page = f"/admin/timeline/corpus/{corpus.pk}/change/"
+    assert "Release…" not in words(desk.get(page))
+    store.drop(TimelineEvent, [TimelineEvent.objects.get(key="first-batch").pk])
+    assert "Release…" in words(desk.get(page))
+
+
+def test_a_list_of_a_corpus_without_rows_says_that_it_is_empty(desk: Client, corpus: Corpus) -> None:
+    store.drop(TimelineEvent, list(TimelineEvent.objects.values_list("pk", flat=True)))
+    answer = desk.get(f"/admin/timeline/timelineevent/?corpus__id__exact={corpus.pk}")
+    assert "Nothing here yet. Add the first one" in words(answer)
+    assert f'/add/?_changelist_filters=corpus__id__exact%3D{corpus.pk}">Add the first one' in answer.content.decode()
+
+
 def test_a_row_that_is_deleted_leaves_with_the_next_release(desk: Client, corpus: Corpus) -> None:
     event = TimelineEvent.objects.get(key="first-batch")
     desk.post(f"/admin/timeline/timelineevent/{event.pk}/delete/", {"post": "yes"})
