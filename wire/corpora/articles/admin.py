@@ -111,7 +111,7 @@ class PublisherForm(base.FreshForm[Publisher]):
             self.add_error("pay_to", "Name the account to which readers pay.")
         elif currency in CURRENCIES and not ACCOUNT.fullmatch(pay_to):
             self.add_error("pay_to", "Write the account as 0x and 40 digits or letters from a to f.")
-        if not {"price", "currency", "pay_to"} & self.errors.keys():
+        if amount and not {"price", "currency", "pay_to"} & self.errors.keys():
             try:
                 data["price"] = build_price(amount, pay_to, self._terms[currency])
             except InvalidPrice as error:

@@ -65,7 +65,7 @@ class RowForm(FreshForm[Any]):
         super().__init__(*args, **kwargs)
         if self.instance.pk:
             values = {PREFIX + name: _read_path(self.instance.row, path) for name, path in self.parts.items()}
-            self.initial |= {name: value for name, value in values.items() if value is not None}
+            self.initial.update({name: value for name, value in values.items() if value is not None})
             if f"{PREFIX}id" in self.fields:
                 self.fields[f"{PREFIX}id"].disabled = True
             del self.fields["corpus"]  # a row stays where it is
@@ -78,19 +78,19 @@ class RowForm(FreshForm[Any]):
         for path, table in load("timeline_fields")["references"].get(self.table, {}).items():
             rows = MODELS[table].objects.filter(corpus__in=corpora, until=None, dropped=False).in_order()
             offered[path] = {row.key: f"{row} ({row.key})" for row in rows[: OFFERED + 1]}
-        records: dict[str, dict[str, dict[str, str]]] = defaultdict(dict)
+        records: dict[RecordsField, dict[str, dict[str, str]]] = defaultdict(dict)
         for path, options in offered.items():
             name = PREFIX + path.replace(".", "__")
-            field = name if name in self.fields else PREFIX + path.partition(".")[0]
-            if isinstance(self.fields[field], RecordsField):
+            name = name if name in self.fields else PREFIX + path.partition(".")[0]
+            if isinstance(field := self.fields[name], RecordsField):
                 records[field][path.rpartition(".")[2]] = options
             elif options and len(options) <= OFFERED:
-                self._offer(field, options, are_many=path.endswith(".*"))
-        for field, columns in records.items():
+                self._offer(name, options, are_many=path.endswith(".*"))
+        for box, columns in records.items():
             # The first word often stands for what is official, which needs more.
-            examples = {name: [*options][:2][-1] for name, options in columns.items() if options}
-            short = {name: options for name, options in columns.items() if 0 < len(options) <= NAMED}
-            self.fields[field].help_text = self.fields[field].describe(load("timeline_fields")["examples"] | examples, short)
+            examples = {column: [*options][:2][-1] for column, options in columns.items() if options}
+            short = {column: options for column, options in columns.items() if 0 < len(options) <= NAMED}
+            box.help_text = box.describe(load("timeline_fields")["examples"] | examples, short)
 
     def _offer(self, name: str, options: Mapping[str, str], *, are_many: bool) -> None:
         """Let a field choose from these values; what it holds comes first, in its order, even if it is not among them."""
