@@ -51,7 +51,8 @@ class Publication(models.Model):
     allows_pictures = models.BooleanField(
         default=False,
         db_default=False,  # processes of the release before may still add a publication
-        help_text="Its terms allow its pictures to be shown here, small and with its name. Off: none is fetched, stored or shown.",
+        help_text="Its terms allow its pictures to be shown here, small and with its name. "
+        "Off: none is fetched or shown, and stored ones are deleted.",
     )
     seat = models.PositiveSmallIntegerField(
         null=True,
@@ -118,10 +119,10 @@ class Feed(models.Model):
 
     publication = models.ForeignKey(Publication, on_delete=models.CASCADE, related_name="feeds")
     feed_type = models.CharField(max_length=10, choices=FeedType.choices)
-    url = models.URLField("URL", max_length=500, blank=True, help_text="Where the feed is; empty for a `query` feed.")
-    query = models.CharField(max_length=300, blank=True, help_text="For `query` feeds: the search terms.")
+    url = models.URLField("URL", max_length=500, blank=True, help_text="Where the feed is; empty for a Google News search.")
+    query = models.CharField(max_length=300, blank=True, help_text="The search terms of a Google News search.")
     ai_only = models.BooleanField("AI only", default=False, help_text="Everything in it is about AI; otherwise items are filtered.")
-    active = models.BooleanField(default=True)
+    active = models.BooleanField(default=True, help_text="An inactive feed is not fetched.")
     note = models.CharField(max_length=300, blank=True)
 
     class Meta:

@@ -165,6 +165,7 @@ class UpstreamState(models.Model):
     detail = models.CharField(max_length=300, blank=True)
 
     class Meta:
+        verbose_name = "upstream"
         ordering = ["name"]
 
     def __str__(self) -> str:
@@ -213,6 +214,8 @@ class CallCount(models.Model):
     cost_units = models.FloatField(default=0.0)
 
     class Meta:
+        verbose_name = "hour of calls"
+        verbose_name_plural = "hours of calls"
         ordering = ["-hour"]
         constraints = [models.UniqueConstraint(fields=["hour", "agent_id", "resource", "outcome"], name="gateway_count_once")]
 

@@ -53,10 +53,10 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('feed_type', models.CharField(choices=[('rss', 'RSS'), ('atom', 'Atom'), ('json', 'JSON Feed'), ('sitemap', 'News sitemap'), ('query', 'Google News search')], max_length=10)),
-                ('url', models.URLField(blank=True, help_text='Where the feed is; empty for a `query` feed.', max_length=500, verbose_name='URL')),
-                ('query', models.CharField(blank=True, help_text='For `query` feeds: the search terms.', max_length=300)),
+                ('url', models.URLField(blank=True, help_text='Where the feed is; empty for a Google News search.', max_length=500, verbose_name='URL')),
+                ('query', models.CharField(blank=True, help_text='The search terms of a Google News search.', max_length=300)),
                 ('ai_only', models.BooleanField(default=False, help_text='Everything in it is about AI; otherwise items are filtered.', verbose_name='AI only')),
-                ('active', models.BooleanField(default=True)),
+                ('active', models.BooleanField(default=True, help_text='An inactive feed is not fetched.')),
                 ('note', models.CharField(blank=True, max_length=300)),
                 ('publication', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='feeds', to='sources.publication')),
             ],

@@ -13,6 +13,6 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='publication',
             name='allows_pictures',
-            field=models.BooleanField(db_default=False, default=False, help_text='Its terms allow its pictures to be shown here, small and with its name. Off: none is fetched, stored or shown.'),
+            field=models.BooleanField(db_default=False, default=False, help_text='Its terms allow its pictures to be shown here, small and with its name. Off: none is fetched or shown, and stored ones are deleted.'),
         ),
     ]

@@ -109,7 +109,8 @@ class TakeForm(base.PreviewedForm[EditorTake]):
         if day := self.fields.get("wire_date"):
             day.help_text = "If you change the day, the text below stays as it is."
         if text := self.fields.get("markdown"):  # none for whoever only looks
-            text.help_text = "Markdown. A text that does not begin with a title (# …) is given one with the date."
+            text.label = "Text"
+            text.help_text = "In Markdown: # Title, **bold**, [words](address). A text without a title gets one with the date."
             if self.instance.pk:
                 text.required = False
                 text.help_text += " If you save it empty, the generated brief comes back."

@@ -33,11 +33,18 @@ class HealthInline(base.StackedInline[FeedHealth, Feed]):
     can_delete = False
     fields = readonly_fields = (
         *("warnings", "tried_at", "succeeded_at", "changed_at", "newest_item_at", "usual_gap"),
-        *("items", "outcomes", "last_items"),
-        *("failures", "failure_code", "failure", "next_try_at", "moved_address"),
+        *("items", "by_outcome", "last_items"),
+        *("failures", "failure", "next_try_at", "moved_address"),
     )
 
     warnings = base.column("To review", lambda known: " ".join(warning.message for warning in health.list_warnings(known)))
+
+    by_outcome = base.column(
+        "These items by outcome",
+        lambda known: ", ".join(
+            f"{number:,} {name.replace(':', ': ').replace('_', ' ')}" for name, number in known.outcomes.items()
+        ),
+    )
 
     @admin.display(description="Last items by outcome")
     def last_items(self, known: FeedHealth) -> str:
@@ -137,7 +144,7 @@ class FeedAdmin(base.MaskedAddressAdmin, QueuedAdmin[Feed], base.FreshAdmin[Feed
 
     # These buttons belong to forms of their own (an admin page is one form already); see the template.
     by_hand = base.column(
-        "By hand",
+        "Test and fetch",
         lambda _feed: mark_safe(
             '<span class="desk"><button form="test-feed" type="submit" class="plain">Test this feed</button> '
             '<button form="fetch-feed" type="submit" class="plain">Fetch now</button> '

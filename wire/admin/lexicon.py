@@ -256,8 +256,9 @@ class LexiconTermAdmin(ExportingAdmin, FreshAdmin[LexiconTerm]):
     def render_change_form(self, request: HttpRequest, context: Any, *args: Any, **kwargs: Any) -> HttpResponse:
         form = context["adminform"].form
         if PREVIEW in request.POST and not form.errors:
-            changes, context["looked_at"] = lexicon.preview_changes(form.instance)
-            context["changes"] = len(changes)
+            shown = lexicon.preview_changes(form.instance)
+            changes = shown.changes
+            context |= {**shown._asdict(), "changes": len(changes)}
             oldest = timezone.now() - raw_store.RETENTION
             context["not_rebuilt"] = sum(story.feed is None or story.first_seen_at < oldest for story, _ in changes)
             context["preview"] = table(

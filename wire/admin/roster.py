@@ -36,10 +36,12 @@ class ReplacementForm(base.Form):
     )
     name = base.text_field(max_length=120)
     slug = forms.SlugField(
-        max_length=60, widget=widgets.UnfoldAdminTextInputWidget, help_text="Letters, digits, hyphens. It can never be changed."
+        max_length=60,
+        widget=widgets.UnfoldAdminTextInputWidget,
+        help_text="Part of its address, /sources/…: letters, digits, hyphens. It can never be changed.",
     )
     aliases = base.LinesField(required=False, help_text=ALIASES)
-    domains = base.LinesField(help_text="Host names, one per line; the canonical one first.")
+    domains = base.LinesField(help_text="Host names, one per line; the main one first.")
     tier = forms.TypedChoiceField(choices=Tier.choices, coerce=int, widget=widgets.UnfoldAdminSelectWidget)
     homepage = base.address_field(max_length=500)
     feed_type = forms.ChoiceField(choices=FeedType.choices, widget=widgets.UnfoldAdminSelectWidget)
@@ -48,7 +50,10 @@ class ReplacementForm(base.Form):
         label="Feed search", required=False, max_length=300, help_text="For a feed of search results: the terms."
     )
     ai_only = forms.BooleanField(
-        label="AI only", required=False, widget=widgets.UnfoldBooleanWidget, help_text="Everything in the feed is about AI."
+        label="AI only",
+        required=False,
+        widget=widgets.UnfoldBooleanWidget,
+        help_text="Everything in the feed is about AI; otherwise items are filtered.",
     )
 
     reason = forms.CharField(max_length=500, widget=widgets.UnfoldAdminTextareaWidget({"rows": 2}))
@@ -192,7 +197,8 @@ class PublicationAdmin(ExportingAdmin, base.FreshAdmin[Publication]):
     list_display = ("name", "tier", "status", "admitted_on", "retired_on")
     list_filter = ("tier",)
     search_fields = ("name", "aliases")
-    readonly_fields = ("slug", "name", "tier", "domains", "homepage", "place", "admitted_on", "retired_on")
+    readonly_fields = ("slug", "name", "tier", "its_domains", "homepage", "place", "admitted_on", "retired_on")
+    exclude = ("domains",)  # shown line by line
     inlines = (FeedInline,)
     exported = (
         *("slug", "name", "aliases", "domains", "tier", "homepage", "seat", "admitted_on", "retired_on"),
@@ -218,6 +224,7 @@ class PublicationAdmin(ExportingAdmin, base.FreshAdmin[Publication]):
         if not form.instance.allows_pictures:
             transaction.on_commit(lambda: picture_store.delete_publication(form.instance.slug), robust=True)
 
+    its_domains = base.column("Domains", lambda row: base.lines("{}", [(domain,) for domain in row.domains]))
     status = base.column("Status", lambda row: "" if row.active else base.marks("retired"))
     place = base.column(
         "Place on the roster", lambda row: f"{row.seat} of {ROSTER_SIZE}" if row.seat else "none: it left the roster"

@@ -4,7 +4,7 @@ import hashlib
 import json
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from django.conf import settings
 from django.db import connection, transaction
@@ -12,6 +12,7 @@ from django.db.models import Count, Max, Min
 
 from wire.ingest.classify import Lexicon, Term
 from wire.models import LexiconTerm, Story, WireState
+from wire.text.vocabulary import Category
 
 TAXONOMY_FILE = Path(settings.BASE_DIR) / "fixtures" / "taxonomy.json"
 FACTS: Final = ("kind", "target", "term", "weight")
@@ -76,13 +77,23 @@ def _rows(document: dict[str, Any]) -> list[Row]:
     ]
 
 
-def preview_changes(term: LexiconTerm) -> tuple[list[tuple[Story, list[tuple[str, str, str]]]], int]:
-    """List the newest live stories that would be classified otherwise if `term` were saved, each with (what, old, new), without
-    what editors set; and how many were read.
-    """
-    both = load(), load(with_term=term)
+class TermPreview(NamedTuple):
+    """Effect of a term on the newest live stories: those it would change, each with (what, old, new), and how many it does not."""
+
+    changes: list[tuple[Story, list[tuple[str, str, str]]]]
+    looked_at: int
+    found: int  # stories that have the term, but for those whose class an editor or a feed sets
+    too_light: int  # of these, those that other terms decide against it
+
+
+def preview_changes(term: LexiconTerm) -> TermPreview:
+    """Return what would change if `term` were saved, without what editors set."""
+    both, alone = (load(), load(with_term=term)), Lexicon([Term(term.target, term.term, 1.0)], [], [])
+    what_kind = {Kind.CATEGORY: "category", Kind.RELEVANCE: "about AI"}.get(Kind(term.kind), "topics")
+    category = Category(term.target).label if term.kind == Kind.CATEGORY else ""
+    target = category or ("yes" if term.kind == Kind.RELEVANCE else term.target)
     stories = list(Story.objects.live().select_related("current", "publication", "feed").newest_first()[:LOOKED_AT])
-    changes = []
+    changes, found, too_light = [], 0, 0
     for story in stories:
         assert story.current is not None, "live stories are published"  # noqa: S101
         text = story.current.headline, story.current.summary_medium
@@ -95,4 +106,8 @@ def preview_changes(term: LexiconTerm) -> tuple[list[tuple[Story, list[tuple[str
             values["about AI"] = ["yes" if terms.is_about_ai(*text) else "no" for terms in both]
         if differing := [(what, old, new) for what, (old, new) in values.items() if old != new]:
             changes.append((story, differing))
-    return changes, len(stories)
+        is_found = story.publication.name == term.term if term.kind == Kind.MAKER else bool(alone.category_weights(*text))
+        if is_found and what_kind in values:
+            found += 1
+            too_light += (target in values[what_kind][1].split(", ")) != (term.weight > 0)
+    return TermPreview(changes, len(stories), found, too_light)

@@ -78,6 +78,7 @@ class Migration(migrations.Migration):
                 ('detail', models.CharField(blank=True, max_length=300)),
             ],
             options={
+                'verbose_name': 'upstream',
                 'ordering': ['name'],
             },
         ),
@@ -94,6 +95,8 @@ class Migration(migrations.Migration):
                 ('cost_units', models.FloatField(default=0.0)),
             ],
             options={
+                'verbose_name': 'hour of calls',
+                'verbose_name_plural': 'hours of calls',
                 'ordering': ['-hour'],
                 'constraints': [models.UniqueConstraint(fields=('hour', 'agent_id', 'resource', 'outcome'), name='gateway_count_once')],
             },

@@ -90,9 +90,17 @@ def test_the_page_of_a_feed_shows_its_health_to_read_only_and_both_buttons(desk:
     feed = feed_of("wired")
     know(feed, tried_at=dt.datetime.now(dt.UTC), items=17, outcomes={"rejected:no_date": 3}, moved_to="https://moved.example/rss")
     page = desk.get(address(feed)).content.decode()
-    told = ("rejected:no_date", "https://moved.example/rss", "17", 'form="test-feed"', 'form="fetch-feed"')
+    told = (
+        "3 rejected: no date",
+        "An inactive feed is not fetched.",
+        "https://moved.example/rss",
+        "17",
+        'form="test-feed"',
+        'form="fetch-feed"',
+    )
     forms = (f'action="{address(feed, "test")}"', f'action="{address(feed, "fetch")}"')
     assert [part for part in (*told, *forms) if part not in page] == []
+    assert "`" not in words(desk, "get", address(feed))
     assert not re.search(r'<input[^>]+name="health-0-(?!feed|TOTAL|INITIAL)', page)
 
 
@@ -115,7 +123,7 @@ def test_a_test_shows_what_would_become_of_each_item_as_text_and_writes_nothing(
 def test_a_test_of_a_feed_that_fails_says_why_and_leaves_it_as_it_is(desk: Client, feed: Feed, server: FeedServer) -> None:
     page = {"body": b"<!doctype html><title>Sign in</title>", "content_type": "text/html"}
     failures: list[tuple[dict[str, Any], str]] = [({"status": 503, "body": b""}, "503"), ({"status": 410, "body": b""}, "410")]
-    failures.append((page, "invalid_feed : The address answers with a web page, not a feed."))
+    failures.append((page, "The feed cannot be read. The address answers with a web page, not a feed."))
     for reply, told in failures:
         server.route("/feed", **reply)
         shown = words(desk, "post", address(feed, "test"))

@@ -68,6 +68,18 @@ def test_a_preview_shows_what_would_change_and_saves_nothing(desk: Client) -> No
     assert story_of(made).category == "industry"
 
 
+@pytest.mark.usefixtures("bare")
+def test_a_preview_says_where_a_term_is_found_but_decides_nothing(desk: Client) -> None:
+    LexiconTerm.objects.create(kind="category", target="agents", term="robot", weight=60)
+    publish(entry(title="Quince raises pickles"), entry(title="Quince robot eats pickles"), entry(title="Quince lowers jars"))
+    shown = words(desk.post(ADD, term()))
+    assert "1 of the newest 3 stories would change The term is found in 2 of them, but decides nothing in 1, where" in shown
+    shown = words(desk.post(ADD, term(weight="200")))
+    assert "2 of the newest 3 stories would change The term is found in 2 of them. " in shown
+    shown = words(desk.post(ADD, term(kind="topic", target="nvidia", term="jars", weight="0.1")))
+    assert "0 of the newest 3 stories would change The term is found in 1 of them, but decides nothing in 1, where" in shown
+
+
 @pytest.mark.slow
 @pytest.mark.usefixtures("bare")
 def test_a_preview_of_a_changed_term_puts_it_in_the_place_of_the_old_and_shows_topics_and_relevance(desk: Client) -> None:
@@ -86,11 +98,11 @@ def test_what_editors_set_and_feeds_about_ai_alone_are_left_out() -> None:
     publish(made := entry(title="Quince raises pickles"))
     corrections.classify(story_of(made).chatbotnews_id, category=Category.ANALYSIS, topics=[], reason="It is.")
     for kind, target in (("category", "funding"), ("topic", "nvidia")):
-        assert lexicon.preview_changes(LexiconTerm(kind=kind, target=target, term="pickles", weight=9)) == ([], 1)
+        assert lexicon.preview_changes(LexiconTerm(kind=kind, target=target, term="pickles", weight=9)) == ([], 1, 0, 0)
     see(second_feed("wired"), entry(title="Quince sells pickles", url="https://www.wired.com/story/pickles", publisher="Wired"))
     publish_pending()
     off = LexiconTerm(kind="relevance", target="ai", term="sells", weight=-99)
-    assert lexicon.preview_changes(off) == ([], 2)
+    assert lexicon.preview_changes(off) == ([], 2, 0, 0)
 
 
 @pytest.mark.slow

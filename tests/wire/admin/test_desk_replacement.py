@@ -200,6 +200,12 @@ def test_an_alias_that_no_page_or_dump_can_show_is_refused(desk: Client, tmp_pat
     assert Publication.objects.get(slug="techcrunch").aliases == []
 
 
+def test_domains_are_shown_one_a_line(desk: Client) -> None:
+    Publication.objects.filter(slug="techcrunch").update(domains=["techcrunch.com", "tcrn.ch"])
+    page = desk.get(f"/admin/sources/publication/{Publication.objects.get(slug='techcrunch').pk}/change/").content.decode()
+    assert "techcrunch.com<br>tcrn.ch" in page
+
+
 def test_an_alias_of_ones_own_may_be_added(desk: Client) -> None:
     assert save_aliases(desk, "Tech Crunch\r\n\r\n TCrunch ").status_code == 302
     assert Publication.objects.get(slug="techcrunch").aliases == ["Tech Crunch", "TCrunch"]

@@ -16,6 +16,7 @@ from django.shortcuts import get_object_or_404, render
 from django.urls import URLPattern, path, reverse
 from django.utils import timezone
 from django.utils.html import format_html
+from django.utils.text import slugify
 from django.views.decorators.http import require_POST
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
@@ -57,10 +58,17 @@ class PublisherForm(base.FreshForm[Publisher]):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         price = self.instance.price
+        if "slug" in self.fields:
+            self.fields["slug"].required = False
+            self.fields[
+                "slug"
+            ].help_text = "Part of its addresses, such as /articles/the-quill; if empty, made from the name. It never changes."
         if "currency" not in self.fields:  # for whoever only looks
             return
         if not settings.WIRE_X402_FACILITATOR:
-            self.fields["price"].help_text = "Leave this empty: no payments are taken here. Ask the operator to switch them on."
+            self.fields["price"].help_text = "Every article is free until the operator sets WIRE_X402_FACILITATOR."
+            for name in ("price", "currency", "pay_to"):  # a price from earlier must be removed before anything else is saved
+                self.fields[name].disabled = not price
         self._terms = dict(CURRENCIES)
         if price:
             same = (name for name, one in CURRENCIES.items() if all(price[key] == one[key] for key in ("network", "asset")))
@@ -72,7 +80,10 @@ class PublisherForm(base.FreshForm[Publisher]):
         self.fields["currency"].choices = [("", "choose"), *((name, name) for name in self._terms)]  # type: ignore[attr-defined]
 
     def clean_slug(self) -> str:
-        return str(self.cleaned_data["slug"]).lower()
+        slug = str(self.cleaned_data["slug"]).lower() or slugify(self.cleaned_data.get("name", ""))[:40].strip("-")
+        if not slug and "name" in self.cleaned_data:
+            raise forms.ValidationError("None can be made from this name. Write one.")
+        return slug
 
     def clean(self) -> dict[str, Any]:
         data = super().clean()
@@ -92,7 +103,7 @@ class PublisherForm(base.FreshForm[Publisher]):
     def _clean_price(self, data: dict[str, Any]) -> None:
         amount, currency, pay_to = data.get("price"), str(data.get("currency", "")), str(data.get("pay_to", ""))
         data["price"] = {}
-        if not amount:
+        if not amount and "price" not in self.errors:
             return
         if not currency:
             self.add_error("currency", "Choose the currency of the price.")
@@ -100,7 +111,7 @@ class PublisherForm(base.FreshForm[Publisher]):
             self.add_error("pay_to", "Name the account to which readers pay.")
         elif currency in CURRENCIES and not ACCOUNT.fullmatch(pay_to):
             self.add_error("pay_to", "Write the account as 0x and 40 digits or letters from a to f.")
-        if not {"price", "currency", "pay_to"} & self.errors.keys():
+        if amount and not {"price", "currency", "pay_to"} & self.errors.keys():
             try:
                 data["price"] = build_price(amount, pay_to, self._terms[currency])
             except InvalidPrice as error:
@@ -169,7 +180,6 @@ class PublisherAdmin(base.ModelAdmin[Publisher]):
     list_display = ("name", "slug", *map(_count_column, STATES), "health", "status", "public")
     search_fields = ("name", "slug", "homepage")
     change_form_template = "admin/publisher.html"
-    prepopulated_fields = {"slug": ("name",)}
     formfield_overrides = {models.URLField: {"assume_scheme": "https"}}
     inlines = (SourceInline,)
     has_delete_permission = base.never
@@ -204,9 +214,6 @@ class PublisherAdmin(base.ModelAdmin[Publisher]):
 
     def get_readonly_fields(self, request: HttpRequest, obj: Publisher | None = None) -> tuple[str, ...]:  # noqa: ARG002
         return ("slug", "its_domains", "its_left_out", "its_price", "articles", "last_indexed") if obj else ()
-
-    def get_prepopulated_fields(self, request: HttpRequest, obj: Publisher | None = None) -> Any:
-        return {} if obj else super().get_prepopulated_fields(request, obj)
 
     def get_inlines(self, request: HttpRequest, obj: Publisher | None) -> Any:  # noqa: ARG002
         return () if obj and obj.removed_at else self.inlines
@@ -271,7 +278,7 @@ class SourceAdmin(base.MaskedAddressAdmin, base.ReadOnly):
     state = base.column("State", describe_state)
     not_taken = base.column("Refused", _list_refusals)
     # The button of a form of its own (an admin page is one form already); see the template.
-    by_hand = base.column("By hand", lambda _source: format_html(TEST_BUTTON, TEST_HINT))
+    by_hand = base.column("Test", lambda _source: format_html(TEST_BUTTON, TEST_HINT))
 
     def get_fields(self, request: HttpRequest, obj: Source | None = None) -> Any:
         may_test = request.user.has_perm("articles.change_source")

@@ -101,23 +101,27 @@ class Publisher(Sealed):
         return self.name
 
     def clean(self) -> None:
+        wrong: dict[str, str] = {}  # all of it, so that an editor corrects it in one go
         if has_credentials(self.homepage):
-            raise ValidationError({"homepage": CREDENTIALS_REFUSED})
+            wrong["homepage"] = CREDENTIALS_REFUSED
         if self.slug in RESERVED:
-            raise ValidationError({"slug": f"“{self.slug}” is an address of the API. Choose another."})
-        if not self.domains:
-            raise ValidationError({"domains": "Name at least one host name of the publisher."})
-        for domain in self.domains:
-            _expect_host(domain)
-        for path in self.left_out:
-            if not path.startswith("/") or not path.isprintable() or " " in path:
-                raise ValidationError({"left_out": f"“{path}” is not a path prefix. Start it with a slash, such as /private/."})
+            wrong["slug"] = f"“{self.slug}” is an address of the API. Choose another."
+        if objections := list(filter(None, map(_find_objection, self.domains))):
+            wrong["domains"] = " ".join(objections)
+        elif not self.domains:
+            wrong["domains"] = "Name at least one host name of the publisher."
+        if paths := [path for path in self.left_out if not path.startswith("/") or not path.isprintable() or " " in path]:
+            wrong["left_out"] = " ".join(f"“{path}” is not a path prefix." for path in paths)
+            wrong["left_out"] += " Start it with a slash, such as /private/."
         try:
             self.price = parse_price(self.price)
         except InvalidPrice as error:
-            raise ValidationError({"price": str(error)}) from error
-        if self.price and not settings.WIRE_X402_FACILITATOR:
-            raise ValidationError({"price": "Nobody could pay it until the operator sets WIRE_X402_FACILITATOR."})
+            wrong["price"] = str(error)
+        else:
+            if self.price and not settings.WIRE_X402_FACILITATOR:
+                wrong["price"] = "Nobody could pay it until the operator sets WIRE_X402_FACILITATOR."
+        if wrong:
+            raise ValidationError(wrong)
 
     @property
     def page(self) -> str:
@@ -262,7 +266,7 @@ class Article(Sealed):
     place = models.BigIntegerField(default=0, help_text="Milliseconds since 1970 of its publication; 0 without a date, and before.")
     description = models.TextField(blank=True, help_text="Plain text.")
     language = models.CharField(max_length=35, blank=True)
-    markdown = models.TextField(blank=True, help_text="The text; empty until it has been read.")
+    markdown = models.TextField("text", blank=True, help_text="In Markdown; empty until it has been read.")
     content_sha256 = models.CharField("SHA-256", max_length=64, blank=True, help_text="Of title, author, date, description, text.")
     first_seen_at = models.DateTimeField()
     last_seen_at = models.DateTimeField(help_text="When a feed, a sitemap or its page last showed it.")
@@ -321,7 +325,7 @@ class ArticleRevision(Sealed):
     title = models.CharField(max_length=500)
     author = models.CharField(max_length=300, blank=True)
     description = models.TextField(blank=True)
-    markdown = models.TextField(blank=True)
+    markdown = models.TextField("text", blank=True)
     published_at = models.DateTimeField(null=True, help_text="Empty also for one that was replaced before dates were stored here.")
     content_sha256 = models.CharField("SHA-256", max_length=64)
     replaced_at = models.DateTimeField()
@@ -380,15 +384,15 @@ class Payment(models.Model):
         return f"{self.amount} of {self.asset} for {self.key}"
 
 
-def _expect_host(domain: object) -> None:
+def _find_objection(domain: object) -> str:
+    """Return why a domain cannot be a publisher's; "" if it can."""
     try:
         _HOST(domain)
-    except ValidationError as error:
-        raise ValidationError({"domains": f"“{domain}” is not a host name. Write it alone, such as example.org."}) from error
+    except ValidationError:
+        return f"“{domain}” is not a host name. Write it alone, such as example.org."
     if "." not in str(domain) and str(domain).partition(":")[0] != "localhost":
-        raise ValidationError({"domains": f"“{domain}” would be a whole top-level domain. Name the publisher's own host."})
-    if is_public_suffix(str(domain)):
-        raise ValidationError({"domains": f"“{domain}” is a public suffix: anybody may own a name below it. {SUFFIX_HINT}"})
+        return f"“{domain}” would be a whole top-level domain. Name the publisher's own host."
+    return f"“{domain}” is a public suffix: anybody may own a name below it. {SUFFIX_HINT}" if is_public_suffix(str(domain)) else ""
 
 
 @lru_cache(maxsize=1_000)

@@ -1,39 +1,58 @@
 """Fields of the desk's forms."""
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
 
 from django import forms
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.text import capfirst
 from unfold.widgets import UnfoldAdminTextareaWidget
+
+_ACRONYMS: Final = {"id": "ID", "ids": "IDs", "url": "URL"}
+
+
+def label(name: str) -> str:
+    """Return what a form calls a value: `source_url` is “Source URL”."""
+    return capfirst(" ".join(_ACRONYMS.get(word, word) for word in name.split("_")))
+
+
+def skip_null(schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the JSON Schema of a value that is not null."""
+    return next(one for one in schema.get("anyOf", [schema]) if one.get("type") != "null")
 
 
 class RecordsField(forms.CharField):
-    """Records, each written with one `name: value` a line, and an empty line between two. `schema` is the JSON Schema of a record.
+    """Records, each written with one `Name: value` a line, and an empty line between two. `schema` is the JSON Schema of a record.
 
     A line that begins with two spaces goes on with the value above. A list of records inside one has a line for each of these,
-    with its values in order: `disputes: report-3 | 1 | https://…`.
+    with its values in order: `Disputes: report-3 | 1 | https://…`.
     """
 
-    def __init__(self, schema: Mapping[str, Any], definitions: Mapping[str, Any], *, is_one: bool = False, **options: Any) -> None:
+    def __init__(self, schema: Mapping[str, Any], definitions: Mapping[str, Any], **options: Any) -> None:
+        self.needed: list[str] = schema.get("required", [])
         self.columns: Mapping[str, Any] = {
-            name: next(one for one in part.get("anyOf", [part]) if one.get("type") != "null")
-            for name, part in schema["properties"].items()
+            name: skip_null(schema["properties"][name]) for name in dict.fromkeys((*self.needed, *schema["properties"]))
         }
-        self.definitions, self.is_one = definitions, is_one
-        needed = ", ".join(schema.get("required", ()))
-        others = ", ".join(name for name in self.columns if name not in schema.get("required", ()))
-        between = "" if is_one else " An empty line starts the next one."
-        between += " Lines without a value are ignored."
-        text = f"One “name: value” per line. Required: {needed}.{f' Optional: {others}.' if others else ''}{between}"
+        self.definitions = definitions
         # An empty record to fill in: lines without a value are ignored.
-        template = "\n".join(f"{name}: " for name in dict.fromkeys((*schema.get("required", ()), *self.columns)))
-        widget = UnfoldAdminTextareaWidget({"rows": len(self.columns) if is_one else 8})
-        super().__init__(**{"help_text": text, "widget": widget, "initial": template} | options)
+        template = "\n".join(f"{label(name)}: " for name in self.columns)
+        super().__init__(**{"widget": UnfoldAdminTextareaWidget({"rows": 8}), "initial": template} | options)
+
+    def describe(self, examples: Mapping[str, str], words: Mapping[str, Iterable[str]]) -> SafeString:
+        """Return the help text: an example with every name, and the `words` that a value can be."""
+        needed = ", ".join(map(label, self.needed))
+        text = f"One “Name: value” per line; an empty line starts the next entry. Required: {needed}. For example:"
+        example = "\n".join(f"{label(name)}: {examples.get(name, '…')}" for name in self.columns)
+        nested = [(label(name), self._join_nested(name)) for name, column in self.columns.items() if column.get("type") == "array"]
+        notes = [f"{name}: one line each, as {order}." for name, order in nested]
+        notes += [f"{label(name)}: one of {', '.join(accepted)}." for name, accepted in words.items()]
+        return format_html('{}<pre class="output">{}</pre>{}', text, example, " ".join(notes))
 
     def prepare_value(self, value: Any) -> Any:
         if isinstance(value, str) or value is None:
             return value
-        return "\n\n".join("\n".join(self._write(record)) for record in ([value] if self.is_one else value))
+        return "\n\n".join("\n".join(self._write(record)) for record in value)
 
     def to_python(self, value: Any) -> Any:
         """Raises: ValidationError, which names the line."""
@@ -46,16 +65,14 @@ class RecordsField(forms.CharField):
             if line.startswith("  ") and isinstance(records[-1].get(name), str):
                 records[-1][name] += f"\n{line[2:]}"
                 continue
-            name, colon, text = (part.strip() for part in line.partition(":"))
+            written, colon, text = (part.strip() for part in line.partition(":"))
+            name = "_".join(written.lower().split())
             if not colon or name not in self.columns:
-                known = ", ".join(self.columns)
-                raise forms.ValidationError(f"Line {number} is not a “name: value” with one of these names: {known}.")
+                known = ", ".join(map(label, self.columns))
+                raise forms.ValidationError(f"Line {number} is not a “Name: value” with one of these names: {known}.")
             if text:
                 self._read(records[-1], name, text, number)
-        found = [record for record in records if record]
-        if self.is_one and len(found) > 1:
-            raise forms.ValidationError("This field takes one record only: remove the empty line.")
-        return (found[0] if found else None) if self.is_one else found or None
+        return [record for record in records if record] or None
 
     def has_changed(self, initial: Any, data: Any) -> bool:
         """Compare what is written, so that a stored value that is written otherwise, such as null, is not touched."""
@@ -69,7 +86,7 @@ class RecordsField(forms.CharField):
                 else:
                     text = "" if one is None else ("no", "yes")[one] if isinstance(one, bool) else str(one)
                 if text:
-                    yield f"{name}: {text}".replace("\n", "\n  ")
+                    yield f"{label(name)}: {text}".replace("\n", "\n  ")
 
     def _read(self, record: dict[str, Any], name: str, text: str, number: int) -> None:
         column = self.columns[name]
@@ -77,7 +94,7 @@ class RecordsField(forms.CharField):
             parts = [part.strip() for part in text.split("|")]
             nested = self._list_nested(name)
             if len(parts) > len(nested):
-                raise forms.ValidationError(f"Line {number} has more values than there are fields: {' | '.join(nested)}.")
+                raise forms.ValidationError(f"Line {number} has more values than there are fields: {self._join_nested(name)}.")
             record.setdefault(name, []).append(
                 {
                     key: self._convert(schema, part, number)
@@ -86,7 +103,7 @@ class RecordsField(forms.CharField):
                 }
             )
         elif name in record:
-            raise forms.ValidationError(f"Line {number} gives {name} twice; an empty line starts the next record.")
+            raise forms.ValidationError(f"Line {number} gives {label(name)} twice; an empty line starts the next entry.")
         else:
             record[name] = self._convert(column, text, number)
 
@@ -94,9 +111,12 @@ class RecordsField(forms.CharField):
         items = self.columns[name]["items"]["$ref"].rpartition("/")[2]
         return dict(self.definitions[items]["properties"])
 
+    def _join_nested(self, name: str) -> str:
+        return " | ".join(map(label, self._list_nested(name)))
+
     @staticmethod
     def _convert(schema: Mapping[str, Any], text: str, number: int) -> Any:
-        kind = next(one.get("type") for one in schema.get("anyOf", [schema]) if one.get("type") != "null")
+        kind = skip_null(schema).get("type")
         try:
             match kind:
                 case "integer":

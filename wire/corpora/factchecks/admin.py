@@ -1,11 +1,12 @@
 """Fact-checks at the desk: withdrawing and superseding, what labels mean, loads, links with stories, and keys."""
 
+import re
 import shutil
 import tempfile
 import time
 from pathlib import Path
 from typing import Any, Final
-from urllib.parse import urlencode
+from urllib.parse import unquote, urlencode
 
 from django import forms
 from django.conf import settings
@@ -28,8 +29,11 @@ from wire.corpora.factchecks import api_keys, file_formats, load_jobs, store
 from wire.corpora.factchecks.languages import CODES
 from wire.corpora.factchecks.models import ApiKey, Claim, LoadJob, RatingName, StoryLink
 from wire.corpora.factchecks.serializers import permalink
+from wire.models import Story
+from wire.text.identity import STORY_ID_PATTERN
 
 KEPT: Final = 3_600.0  # seconds that the file of a load which is over stays
+_STORY_ID: Final = re.compile(STORY_ID_PATTERN.strip("^$"))
 MAX_UPLOAD: Final = 10_485_760  # bytes, also of what a packed file holds
 
 
@@ -134,7 +138,11 @@ class RatingNameAdmin(QueuedAdmin[RatingName]):
 class UploadForm(base.Form):
     file = forms.FileField(
         widget=UnfoldAdminFileFieldWidget,
-        help_text="A table (CSV, TSV), an export or ClaimReview (JSON), a feed (XML) or a page (HTML); at most 10 MB unpacked.",
+        help_text="A table (CSV, TSV), an export or ClaimReview (JSON), a feed (XML) or a page (HTML); at most 10 MB unpacked. "
+        "The first row of a table names its columns. Required: <code>claim</code> or <code>title</code>. Optional: "
+        "<code>rating</code>, <code>url</code> (of the fact-check), <code>publisher</code>, <code>date</code>, "
+        "<code>claimant</code>, <code>summary</code>, <code>statement</code>, <code>categories</code>, <code>language</code>, "
+        "<code>status</code>, <code>id</code>. Other columns are ignored.",
     )
     language = forms.ChoiceField(
         choices=[("", "as stated, else detected"), *((code, code) for code in CODES)],
@@ -191,6 +199,7 @@ class LoadJobAdmin(base.ReadOnly):
             "may_resume": may_resume,
             "may_change": self.has_upload_permission(request),
             "shown": load_jobs.MOST_MESSAGES,
+            "incomplete": load_jobs.count_incomplete(job),
             **_link_claims(job),
         }
         return render(request, "admin/load_job.html", context)
@@ -269,14 +278,31 @@ def _store_upload(uploaded: Any, language: str) -> tuple[LoadJob, Path]:
     return job, known
 
 
+class StoryLinkForm(base.ModelForm[StoryLink]):
+    claim = base.text_field(label="Fact-check", help_text="The id of a fact-check, or the address of its page.")
+    story = base.text_field(help_text="The id of a story, or the address of its page.")
+
+    def clean_claim(self) -> Claim:
+        name = unquote(self.cleaned_data["claim"].rpartition("/factcheck/")[2])
+        if (found := Claim.objects.with_name(name).first()) is None:
+            raise forms.ValidationError("There is no such fact-check.")
+        return found
+
+    def clean_story(self) -> Story:
+        named = _STORY_ID.search(self.cleaned_data["story"])
+        if named is None or (found := Story.objects.filter(chatbotnews_id=named[0]).first()) is None:
+            raise forms.ValidationError("There is no such story.")
+        return found
+
+
 @admin.register(StoryLink)
 class StoryLinkAdmin(base.ModelAdmin[StoryLink]):
     """Links of stories with claims. What an editor cuts stays cut; what an editor adds is pinned."""
 
+    form = StoryLinkForm
     list_display = ("claim", "story", "kind", "similarity")
     list_filter = ("kind",)
     list_select_related = ("claim", "story")
-    raw_id_fields = ("claim", "story")
     fields = ("claim", "story", "kind")
     search_fields = ("claim__synopsis", "story__chatbotnews_id")
     has_delete_permission = base.never

@@ -88,7 +88,7 @@ def _store_batch(job: LoadJob, batch: Sequence[Entry]) -> None:
     remarks = sorted(stored.remarks.items())[: max(MOST_MESSAGES - (len(job.messages) - listed), 0)]
     for place, why in sorted([*refused, *remarks]):
         row = batch[place].row
-        job.messages.append(f"{f'Row {row}' if row else f'Entry {job.processed + place + 1}'}: {why}"[:500])
+        job.messages.append(f"{f'Row {row}' if row else f'Entry {job.processed + place + 1}'}: {why}"[:1_000])
     job.errors, job.processed, job.beat_at = job.errors + len(stored.refused), job.processed + len(batch), now
     counted = ("created", "updated", "skipped")
     for name in counted:
@@ -100,6 +100,13 @@ def _end(job: LoadJob, status: LoadJob.Status) -> None:
     job.status, job.finished_at = status, timezone.now()
     job.save(update_fields=["status", "finished_at", "messages", "total"])
     store.announce()
+
+
+def count_incomplete(job: LoadJob) -> str:
+    """Count the remarks of a job; where there may be more than are listed, say so."""
+    entries = sum(message.startswith(("Row ", "Entry ")) for message in job.messages)
+    counted = entries - min(job.errors, MOST_MESSAGES)
+    return f"{counted} or more" if counted >= MOST_MESSAGES else str(counted)
 
 
 def cancel(job: LoadJob, *, is_dead: bool = False) -> bool:

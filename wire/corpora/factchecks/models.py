@@ -71,6 +71,7 @@ class Claim(Sealed):
     objects = ClaimQuerySet.as_manager()
 
     class Meta:
+        verbose_name = "fact-check"
         ordering = ["number"]
         indexes = [
             models.Index(fields=["status", "internal", "-published_at", "number"], name="factcheck_newest"),
@@ -147,6 +148,7 @@ class RatingName(Sealed):
     objects = SealedQuerySet.as_manager()
 
     class Meta:
+        verbose_name = "rating label"
         ordering = ["key"]
 
     def __str__(self) -> str:
@@ -229,6 +231,7 @@ class LoadJob(models.Model):
     finished_at = models.DateTimeField(null=True)
 
     class Meta:
+        verbose_name = "load"
         ordering = ["-pk"]
 
     def __str__(self) -> str:
@@ -249,6 +252,8 @@ class StoryLink(Sealed):
     objects = SealedQuerySet.as_manager()
 
     class Meta:
+        verbose_name = "link to a story"
+        verbose_name_plural = "links to stories"
         constraints = [models.UniqueConstraint(fields=["story", "claim"], name="factcheck_link_once")]
 
     def __str__(self) -> str:
@@ -262,6 +267,7 @@ class ApiKey(models.Model):
     revoked_at = models.DateTimeField(null=True, blank=True, editable=False)
 
     class Meta:
+        verbose_name = "key"
         ordering = ["-pk"]
 
     def __str__(self) -> str:

@@ -163,10 +163,13 @@ def _assign_ids(
                 same = (one for one in with_address[given.synopsis] if identity.lacks_only_address(one, given))
                 holder = next(same, None)
             if holder is not None and holder.publishing_url:  # an entry without an address changes nothing of one that has it
+                remarks = list(draft.remarks)
                 told = ("rating_label", "rating_summary", "rating_statement", "published_at")
                 if any(getattr(given, name) not in ("", None, getattr(holder, name)) for name in told):
                     url = holder.publishing_url
-                    counted.remarks[place] = f"{given.name}: stored already, with the web address {url}; give that to change it"
+                    remarks.insert(0, f"{given.name}: stored already, with the web address {url}; give that to change it")
+                if remarks:
+                    counted.remarks[place] = "; ".join(remarks)
                 continue
         elif holder is not None and external_id == bare[given.external_id]:  # stored without an address, which it gets
             missing = [name for name in _OF_DRAFT if not getattr(draft, name)]

@@ -14,6 +14,7 @@ from django.utils.html import format_html
 from config.errors import WireError
 from sources.models import utc_today
 from wire.admin.base import Form, ModelAdmin, ReadOnly, ReasonField, column, count, link_public, marks, moment, never, remember
+from wire.corpora.common.forms import label
 from wire.corpora.timeline import releases, store
 from wire.corpora.timeline.corpus_directory import Problem, RefusedCorpus
 from wire.corpora.timeline.forms import PARTS, PREFIX, CorpusForm, form_of
@@ -48,6 +49,8 @@ class DraftAdmin(ModelAdmin[Any]):
 
     def tell_release(self, request: HttpRequest, obj: Any) -> None:
         corpus = obj if isinstance(obj, Corpus) else obj.corpus
+        if not store.changes(corpus):
+            return
         text = "Readers see this after the next release."
         if request.user.has_perm("timeline.add_corpusrelease"):
             release = reverse("admin:timeline_corpus_release", args=[corpus.pk])
@@ -90,6 +93,12 @@ class CorpusAdmin(DraftAdmin):
     def get_urls(self) -> list[URLPattern]:
         view = self.admin_site.admin_view(self.release)
         return [path("<int:pk>/release/", view, name="timeline_corpus_release"), *super().get_urls()]
+
+    def change_view(self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None) -> HttpResponse:
+        corpus = self.get_object(request, object_id)
+        return super().change_view(
+            request, object_id, form_url, {"has_changes": bool(corpus and store.changes(corpus)), **(extra_context or {})}
+        )
 
     def view_on_site(self, corpus: Corpus) -> str | None:
         return reverse("timeline", args=[corpus.slug]) if corpus.release else None  # readers see nothing before the first release
@@ -160,7 +169,7 @@ class CorpusAdmin(DraftAdmin):
 def _describe(one: store.Difference, old: store.Rows, new: store.Rows) -> dict[str, Any]:
     row = (old if one.what == "removed" else new)[one.table][one.key]
     title = one.key if one.table == "edges" else row.get("title") or row["label"]
-    return {**one._asdict(), "title": title, "kind": MODELS[one.table]._meta.verbose_name}
+    return {**one._asdict(), "fields": [*map(label, one.fields)], "title": title, "kind": MODELS[one.table]._meta.verbose_name}
 
 
 def _mark_changes(corpus: Corpus) -> str:
@@ -215,6 +224,12 @@ class RowAdmin(DraftAdmin):
     @property
     def table(self) -> str:
         return next(table for table, model in MODELS.items() if model is self.model)
+
+    def get_changelist_instance(self, request: HttpRequest) -> Any:
+        changes = super().get_changelist_instance(request)
+        if changes.params.keys() == {"corpus__id__exact"}:
+            changes.has_active_filters = False  # a corpus without rows is empty; nothing needs to match
+        return changes
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         found: QuerySet[Any] = super().get_queryset(request).filter(until=None, dropped=False)

@@ -1,5 +1,6 @@
 """Forms of rows, made from the types that say what a row may hold: one form a table, checked by the same rules as a file."""
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
@@ -11,7 +12,7 @@ from pydantic import ValidationError
 from unfold import widgets
 
 from wire.admin.base import FreshForm, LinesField
-from wire.corpora.common.forms import RecordsField
+from wire.corpora.common.forms import RecordsField, label, skip_null
 from wire.corpora.timeline import validation
 from wire.corpora.timeline.corpus_config import KINDS, CorpusFile, parse_corpus
 from wire.corpora.timeline.models import MODELS, Corpus
@@ -22,50 +23,49 @@ from wire.text.lexicons import load
 PREFIX: Final = "row_"  # of fields, so that none has the name of a column
 OFFERED: Final = 200  # most rows that a field offers; where a draft has more, their ids are typed
 NAMED: Final = 40  # most values that the help of a field of several lines names
-_ACRONYMS: Final = {"id": "ID", "ids": "IDs", "url": "URL"}
+_COLUMN: Final = re.compile(r"^[a-z_]+(?:\.\w+)*|\b[a-z]+(?:_[a-z]+)+\b")  # perhaps the name of a column, or the way to a value
 _DATES: Final = ("date", "date_observed", "date_posted", "date_added")  # whole days only, unlike `date_label`
 _LONG: Final = ("about", "never_claims", "licence", "summary", "frame", "definition", "notes", "policy", "caution", "variant")
 
 
 def build_field(name: str, schema: dict[str, Any], required: bool, definitions: Mapping[str, Any]) -> forms.Field:
     """Return the field for a value of a row, by its JSON Schema; `definitions` has the types that it names."""
-    label = capfirst(" ".join(_ACRONYMS.get(word, word) for word in name.split("_")))
+    title = label(name)
     required = required and {"type": "null"} not in schema.get("anyOf", ())
-    match value := next(one for one in schema.get("anyOf", [schema]) if one.get("type") != "null"):
+    match skip_null(schema):
         case {"type": "array", "items": {"type": "string"}}:
-            return LinesField(label=label, required=False, help_text="One per line.")
-        case {"type": "array", "items": {"$ref": record}} | {"$ref": record}:
-            schema = definitions[record.rpartition("/")[2]]
-            field = RecordsField(schema, definitions, is_one="$ref" in value, label=label, required=required)
-            examples = load("timeline_fields")["examples"]
-            field.widget.attrs["placeholder"] = "\n".join(f"{name}: {examples.get(name, '…')}" for name in schema["required"])
-            return field
+            return LinesField(label=title, required=False, help_text="One per line.")
+        case {"type": "array", "items": {"$ref": record}}:
+            records = RecordsField(definitions[record.rpartition("/")[2]], definitions, label=title, required=required)
+            records.help_text = records.describe(load("timeline_fields")["examples"], {})
+            return records
         case {"type": "boolean"}:
-            return forms.BooleanField(label=label, required=False, widget=widgets.UnfoldBooleanWidget)
+            return forms.BooleanField(label=title, required=False, widget=widgets.UnfoldBooleanWidget)
         case {"type": "integer"}:
-            return forms.IntegerField(label=label, required=False, widget=widgets.UnfoldAdminTextInputWidget)
+            return forms.IntegerField(label=title, required=False, widget=widgets.UnfoldAdminTextInputWidget)
         case {"type": "number"}:
-            return forms.FloatField(label=label, required=False, widget=widgets.UnfoldAdminTextInputWidget)
+            return forms.FloatField(label=title, required=False, widget=widgets.UnfoldAdminTextInputWidget)
         case {"enum": words}:
             choices = [("", "not judged" if name == "stance" else "choose"), *((word, word) for word in words)]
-            return forms.ChoiceField(label=label, required=required, choices=choices, widget=widgets.UnfoldAdminSelectWidget)
+            return forms.ChoiceField(label=title, required=required, choices=choices, widget=widgets.UnfoldAdminSelectWidget)
     is_long = any(part in name for part in _LONG)
     line = widgets.UnfoldAdminTextInputWidget({"type": "date"} if name in _DATES else {})
     widget = widgets.UnfoldAdminTextareaWidget({"rows": 3}) if is_long else line
-    return forms.CharField(label=label, required=required, widget=widget)
+    return forms.CharField(label=title, required=required, widget=widget)
 
 
 class RowForm(FreshForm[Any]):
     """A row of a draft. `row` is its content once the form is valid; saving stores that."""
 
     table: str = ""
+    parts: Mapping[str, tuple[str, ...]]  # the path of each field's value
     row: dict[str, Any]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         if self.instance.pk:
-            for name, value in self.instance.row.items():
-                self.initial[PREFIX + name] = value
+            values = {PREFIX + name: _read_path(self.instance.row, path) for name, path in self.parts.items()}
+            self.initial.update({name: value for name, value in values.items() if value is not None})
             if f"{PREFIX}id" in self.fields:
                 self.fields[f"{PREFIX}id"].disabled = True
             del self.fields["corpus"]  # a row stays where it is
@@ -78,26 +78,27 @@ class RowForm(FreshForm[Any]):
         for path, table in load("timeline_fields")["references"].get(self.table, {}).items():
             rows = MODELS[table].objects.filter(corpus__in=corpora, until=None, dropped=False).in_order()
             offered[path] = {row.key: f"{row} ({row.key})" for row in rows[: OFFERED + 1]}
+        records: dict[RecordsField, dict[str, dict[str, str]]] = defaultdict(dict)
         for path, options in offered.items():
-            if options and len(options) <= OFFERED:
-                self._offer(path, options)
+            name = PREFIX + path.replace(".", "__")
+            name = name if name in self.fields else PREFIX + path.partition(".")[0]
+            if isinstance(field := self.fields[name], RecordsField):
+                records[field][path.rpartition(".")[2]] = options
+            elif options and len(options) <= OFFERED:
+                self._offer(name, options, are_many=path.endswith(".*"))
+        for box, columns in records.items():
+            # The first word often stands for what is official, which needs more.
+            examples = {column: [*options][:2][-1] for column, options in columns.items() if options}
+            short = {column: options for column, options in columns.items() if 0 < len(options) <= NAMED}
+            box.help_text = box.describe(load("timeline_fields")["examples"] | examples, short)
 
-    def _offer(self, path: str, options: Mapping[str, str]) -> None:
+    def _offer(self, name: str, options: Mapping[str, str], *, are_many: bool) -> None:
         """Let a field choose from these values; what it holds comes first, in its order, even if it is not among them."""
-        name, _, rest = path.partition(".")
-        field = self.fields[PREFIX + name]
-        if isinstance(field, RecordsField):
-            column = rest.rpartition(".")[2]
-            example = [*options][:2][-1]  # the first word often stands for what is official, which needs more
-            placeholder = field.widget.attrs["placeholder"]
-            field.widget.attrs["placeholder"] = placeholder.replace(f"{column}: …", f"{column}: {example}")
-            if len(options) <= NAMED:
-                field.help_text += f" {column}: {', '.join(options)}."
-            return
-        held = self.initial.get(PREFIX + name) or []
+        field = self.fields[name]
+        held = self.initial.get(name) or []
         held = [held] if isinstance(held, str) else held
         choices = {**dict(zip(held, held, strict=True)), **options}.items()
-        if rest:
+        if are_many:
             field.widget = widgets.UnfoldAdminCheckboxSelectMultipleWidget(choices=choices)
             field.help_text = ""
         else:
@@ -112,8 +113,8 @@ class RowForm(FreshForm[Any]):
         WireState.lock()
         self.row = self._build_row(data)
         for message, fields in self._find_problems(corpus):
-            name = PREFIX + fields[0] if fields and PREFIX + fields[0] in self.fields else None
-            self.add_error(name, message)
+            names = (f"{PREFIX}{'__'.join(fields)}", f"{PREFIX}{fields[0]}") if fields else ()
+            self.add_error(next((name for name in names if name in self.fields), None), self._relabel(message))
         return data
 
     def _find_problems(self, corpus: Corpus) -> Iterable[tuple[str, tuple[str, ...]]]:
@@ -129,51 +130,81 @@ class RowForm(FreshForm[Any]):
         known[self.table][key] = validation.summarize(self.table, self.row)
         yield from validation.check_row(self.table, self.row, parse_corpus(corpus.written), known)
 
+    def _relabel(self, message: str) -> str:
+        """Name columns in a message, such as `claims.0.source_url`, as the form does."""
+        known = {step for path in self.parts.values() for step in path}
+
+        def name_column(match: re.Match[str]) -> str:
+            first, *inner = match[0].split(".")
+            if first not in known:
+                return match[0]
+            if field := self.fields.get(PREFIX + "__".join((first, *inner))):
+                return str(field.label)
+            return ", ".join(f"entry {int(step) + 1}" if step.isdecimal() else label(step) for step in inner or [first])
+
+        return capfirst(_COLUMN.sub(name_column, message))
+
     def _build_row(self, data: dict[str, Any]) -> dict[str, Any]:
         """Return the row in the order of its type; what was left empty and need not be there is not."""
         before = self.instance.row if self.instance.pk else {}
-        needed = {name for name, field in ROWS[self.table].model_fields.items() if field.is_required()}
-        written: dict[str, Any] = {}
-        for name in dict.fromkeys((*before, *ROWS[self.table].model_fields)):
+        values: dict[str, Any] = {}
+        for name, path in self.parts.items():
             value = data.get(PREFIX + name)
             if isinstance(self.fields.get(PREFIX + name), RecordsField) and PREFIX + name not in self.changed_data:
-                value = before.get(name)
+                value = _read_path(before, path)
             if isinstance(value, str):
                 value = value.replace("\r\n", "\n").strip() or None
-            is_empty = value is None or value == [] or value is False
-            if name in needed or not is_empty or (name in before and before[name] == value):
-                written[name] = value
-        return written
+            (values.setdefault(path[0], {}) if len(path) > 1 else values)[path[-1]] = value
+        return _merge(before, values, {name for name, field in ROWS[self.table].model_fields.items() if field.is_required()})
+
+
+def _is_empty(value: Any) -> bool:
+    return value is None or value is False or value == []
+
+
+def _merge(before: Mapping[str, Any], values: Mapping[str, Any], needed: Iterable[str] = ()) -> dict[str, Any]:
+    """Return the values in the order in which they were stored; empty ones as they were stored, or where they are needed."""
+    merged: dict[str, Any] = {}
+    for name in dict.fromkeys((*before, *values)):
+        value, stored = values.get(name), before.get(name)
+        if isinstance(value, dict):
+            value = None if all(map(_is_empty, value.values())) else _merge(stored or {}, value)
+        if not _is_empty(value):
+            merged[name] = value
+        elif name in needed or (name in before and _is_empty(stored)):
+            merged[name] = stored if _is_empty(stored) else value
+    return merged
 
 
 def form_of(table: str) -> type[RowForm]:
-    whole = ROWS[table].model_json_schema()
-    schema, definitions = whole["properties"], whole.get("$defs", {})
-    required = {name for name, field in ROWS[table].model_fields.items() if field.is_required()}
-    fields = {PREFIX + name: build_field(name, part, name in required, definitions) for name, part in schema.items()}
+    schema = ROWS[table].model_json_schema()
+    parts, fields = {}, {}
+    for name, path, part, required in _list_parts(schema):
+        title = path[-1] if path[-1].startswith(path[0]) else "_".join(path)
+        parts[name], fields[PREFIX + name] = path, build_field(title, part, required, schema.get("$defs", {}))
     for name, help_text in load("timeline_fields")["help"].items():
         if PREFIX + name in fields:
             fields[PREFIX + name].help_text = help_text
     chooser = {"corpus": widgets.UnfoldAdminSelectWidget}
     meta = type("Meta", (), {"model": MODELS[table], "fields": ("corpus",), "widgets": chooser})
-    return type(f"{table.capitalize()}Form", (RowForm,), {**fields, "table": table, "Meta": meta})
+    return type(f"{table.capitalize()}Form", (RowForm,), {**fields, "table": table, "parts": parts, "Meta": meta})
 
 
-def _list_parts() -> Iterator[tuple[str, tuple[str, ...], dict[str, Any]]]:
-    """Yield each value that corpus.json may have: the name of its field, its path, its JSON Schema."""
-    for name, part in _CORPUS["properties"].items():
-        if name == "left_out_names":  # digests under this installation's key, which `timeline name` makes
-            continue
-        inner = _CORPUS["$defs"].get(part.get("$ref", "").rpartition("/")[2], {}).get("properties")
-        inner = inner or {key: {"type": "string"} for key in part.get("propertyNames", {}).get("enum", ())}
-        if inner:
-            yield from ((f"{name}__{key}", (name, key), schema) for key, schema in inner.items())
-        else:
-            yield name, (name,), part
+def _list_parts(whole: Mapping[str, Any]) -> Iterator[tuple[str, tuple[str, ...], dict[str, Any], bool]]:
+    """Yield each value of a type that has a field: the field's name, its path, its JSON Schema, and whether it is needed."""
+    for name, part in whole["properties"].items():
+        is_needed, value = name in whole.get("required", ()), skip_null(part)
+        record = whole.get("$defs", {}).get(value.get("$ref", "").rpartition("/")[2], {})
+        inner = record.get("properties") or {key: {"type": "string"} for key in value.get("propertyNames", {}).get("enum", ())}
+        for key, schema in inner.items():
+            yield f"{name}__{key}", (name, key), schema, is_needed and key in record.get("required", ())
+        if not inner:
+            yield name, (name,), part, is_needed
 
 
 _CORPUS: Final = CorpusFile.model_json_schema()
-PARTS: Final = {name: (path, schema) for name, path, schema in _list_parts()}
+# Left-out names are digests under this installation's key, which `timeline name` makes.
+PARTS: Final = {name: (path, schema) for name, path, schema, _ in _list_parts(_CORPUS) if name != "left_out_names"}
 _NEEDED: Final = ("slug", "name", "kind")
 
 
@@ -228,7 +259,7 @@ class CorpusForm(FreshForm[Corpus]):
                 path = [str(part) for part in error["loc"]]
                 at = next((name for name in ("__".join(path[:2]), path[0] if path else "") if name in self.fields), None)
                 below = error["loc"][(at or "").count("__") + 1 :]
-                entry = "".join(f"Entry {part + 1}: " if isinstance(part, int) else f"{part}: " for part in below)
+                entry = "".join(f"Entry {part + 1}: " if isinstance(part, int) else f"{label(part)}: " for part in below)
                 self.add_error(at, capfirst(f"{entry}{_describe_error(at, error)}."))
             return data
         if not self.instance.pk and Corpus.objects.filter(slug=found.slug).exists():

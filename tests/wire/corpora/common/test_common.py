@@ -68,26 +68,24 @@ def test_records_are_written_line_by_line_and_read_again() -> None:
         {"text": "Last"},
     ]
     written = field.prepare_value(records)
-    assert written.startswith("text: One: two\n  three\nnumber: 3\nis_new: no\nlinks: a |  | https://a.example/\n")
+    assert written.startswith("Text: One: two\n  three\nNumber: 3\nIs new: no\nLinks: a |  | https://a.example/\n")
     assert field.clean(written.replace("\n", "\r\n")) == records
-    assert not field.has_changed([{"text": "Last", "number": None}], "text: Last"), "a null that is stored stays"
+    assert not field.has_changed([{"text": "Last", "number": None}], "Text: Last"), "a null that is stored stays"
     assert field.has_changed(records, written + "x")
-    assert (field.clean(""), RecordsField(SCHEMA, LINK, is_one=True).clean("text: a")) == (None, {"text": "a"})
+    assert (field.clean(""), field.clean("text: a\nIS_NEW: yes")) == (None, [{"text": "a", "is_new": True}])
     template = field.initial
-    assert template == "text: \nnumber: \nis_new: \nlinks: "
+    assert template == "Text: \nNumber: \nIs new: \nLinks: "
     assert (field.clean(template), field.has_changed(template, template)) == (None, False)
     with pytest.raises(ValidationError, match="required"):
         RecordsField(SCHEMA, LINK).clean(template)
-    assert field.clean(template.replace("text: ", "text: a")) == [{"text": "a"}]
+    assert field.clean(template.replace("Text: ", "Text: a")) == [{"text": "a"}]
     for wrong, says in (
-        ("text", "Line 1 is not a “name: value”"),
-        ("text: a\nmood: b", "Line 2 is not a “name: value” with one of these names: text, number, is_new, links"),
-        ("text: a\ntext: b", "Line 2 gives text twice"),
+        ("text", "Line 1 is not a “Name: value”"),
+        ("text: a\nmood: b", "Line 2 is not a “Name: value” with one of these names: Text, Number, Is new, Links"),
+        ("text: a\ntext: b", "Line 2 gives Text twice"),
         ("number: x", "Line 1: a number is needed, not “x”"),
         ("is_new: perhaps", "yes or no is needed"),
-        ("links: a | 1 | b | c", "more values than there are fields: id | claim | url"),
+        ("links: a | 1 | b | c", "more values than there are fields: ID | Claim | URL"),
     ):
         with pytest.raises(ValidationError, match=re.escape(says)):
             field.clean(wrong)
-    with pytest.raises(ValidationError, match="one record only"):
-        RecordsField(SCHEMA, LINK, is_one=True).clean("text: a\n\ntext: b")

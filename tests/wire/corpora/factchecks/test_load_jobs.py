@@ -5,6 +5,7 @@ import gzip
 import json
 import os
 import random
+import re
 import shutil
 import signal
 import sqlite3
@@ -79,6 +80,22 @@ def test_every_row_that_is_refused_or_incomplete_is_named_by_its_number_in_the_t
         "Row 5: stored without a rating, a web address",
         "Row 7: stored without a rating",
     ]
+
+
+def test_every_value_that_a_row_loses_is_named_and_the_row_is_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    head = "claim,rating,url,date,publisher"
+    stored, file = tmp_path / "a.csv", tmp_path / "b.csv"
+    stored.write_text(f"{head}\nMoon,False,https://a.example/1,2026-01-02,Check")
+    file.write_text(
+        f"{head}\nMoon,False,moon,31.13.2026,Check\nSun,True,{'s' * 300},{'d' * 300},Check\nMars,True,https://a.example/2,2026-01-02,Check"
+    )
+    call_command("loadfactchecks", str(stored), str(file))
+    output = capsys.readouterr()
+    assert "a.csv: done. 1 new, 0 changed, 0 unchanged, 0 refused, 0 incomplete." in output.out
+    assert "b.csv: done. 2 new, 0 changed, 1 unchanged, 0 refused, 2 incomplete." in output.out
+    for row in re.findall("b.csv: Row .*", output.err):
+        assert "stored without a web address: none is read from" in row
+        assert "stored without a date: none is read from" in row
 
 
 def test_remarks_leave_room_for_refusals(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,11 +16,13 @@ from django.test import Client
 from pytest_django import Settings
 
 from tests.claims import FIXTURES, LEAD, TURBINES, claim, german, load
+from tests.factories import entry, publish, story_of
 from tests.mcpserver.asgi import request
 from tests.wire.desk import at_desk, person, words
 from wire.admin import commands
 from wire.corpora.factchecks import embedding, load_jobs, store
-from wire.corpora.factchecks.models import ApiKey, Claim, LoadJob, RatingName
+from wire.corpora.factchecks.models import ApiKey, Claim, LoadJob, RatingName, StoryLink
+from wire.text import lexicons
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -169,6 +171,24 @@ class TestDesk:
         assert (back.withdrawn_at, back.superseded_by) == (None, german()[0]["id"])
         assert back.synopsis == first.synopsis
 
+    @pytest.mark.slow
+    def test_a_link_to_a_story_is_made_by_the_ids_or_addresses_of_both(self, desk: Client) -> None:
+        first, *_ = load(LEAD)
+        publish(made := entry())
+        story = story_of(made)
+        add, kind = "/admin/factchecks/storylink/add/", {"kind": "pinned"}
+        wrong = desk.post(add, kind | {"claim": str(first.pk), "story": story.chatbotnews_id[:8]}).context["adminform"].form.errors
+        assert wrong == {"claim": ["There is no such fact-check."], "story": ["There is no such story."]}
+        addresses = {
+            "claim": f"http://localhost/factcheck/{first.short_id}",
+            "story": f"http://localhost/story/{story.chatbotnews_id}",
+        }
+        assert desk.post(add, kind | addresses).status_code == 302
+        assert list(StoryLink.objects.values_list("claim", "story", "kind")) == [(first.pk, story.pk, "pinned")]
+        page = f"/admin/factchecks/storylink/{StoryLink.objects.get().pk}/change/"
+        assert desk.post(page, {"kind": "cut"}).status_code == 302
+        assert "1 link to a story" in words(desk.get("/admin/factchecks/storylink/"))
+
     def test_an_upload_leads_to_the_page_of_its_load(self, desk: Client) -> None:
         with (FIXTURES / "claims_de.json").open("rb") as file:
             answer = desk.post("/admin/factchecks/loadjob/upload/", {"file": file, "language": "de"}, follow=True)
@@ -178,6 +198,18 @@ class TestDesk:
         assert "Done. What was stored stays" in words(answer)
         assert "40 fact-checks read from the file: 40 new , 0 changed, 0 already there, none refused." in words(answer)
         assert 'hx-trigger="every' not in answer.content.decode(), "nothing more is to come"
+
+    def test_the_page_of_a_load_counts_what_lost_a_value(self, desk: Client) -> None:
+        file = SimpleUploadedFile("a.csv", b"claim,rating,url,date,publisher\nMoon,False,moon,31.13.2026,Check")
+        shown = words(desk.post("/admin/factchecks/loadjob/upload/", {"file": file, "language": "en"}, follow=True))
+        assert "1 new , 0 changed, 0 already there, none refused, 1 incomplete ." in shown
+        assert "Row 2: stored without a web address: none is read from “moon”; stored without a date: none" in shown
+
+    def test_the_page_of_an_upload_names_columns_that_are_read(self, desk: Client) -> None:
+        page = desk.get("/admin/factchecks/loadjob/upload/").content.decode()
+        named = set(re.findall("<code>([a-z]+)</code>", page))
+        read = set(" ".join(lexicons.load("factchecks")["columns"].values()).split())
+        assert {"claim", "title", "rating", "url", "date"} <= named <= read
 
     def test_the_page_of_a_load_leads_to_its_claims_alone(self, desk: Client) -> None:
         load(LEAD, claim(1, "Mond"))

@@ -100,7 +100,7 @@ def test_an_edit_waits_for_its_release(desk: Client, corpus: Corpus) -> None:
     release = f"/admin/timeline/corpus/{corpus.pk}/release/"
     shown = words(desk.get(release))
     assert (
-        f"Thread changed: {Thread.objects.draft(corpus.pk).get(key='lamp-and-memory')} lamp-and-memory (skeptical_frame)" in shown
+        f"Thread changed: {Thread.objects.draft(corpus.pk).get(key='lamp-and-memory')} lamp-and-memory (Skeptical frame)" in shown
     )
     desk.post(release, {"note": "The third frame of the lamp."})
     (thread,) = queries.story_threads(SLUG, thread_id="lamp-and-memory").threads
@@ -115,13 +115,27 @@ def test_a_new_row_is_checked_by_the_rules_of_files(desk: Client, corpus: Corpus
     add = "/admin/timeline/timelineevent/add/"
     wrong = EVENT | {"corpus": corpus.pk, "row_source_url": "http://example.org/", "row_motifs": "stopped-clock\ngone"}
     errors = save(desk, add, wrong).context["adminform"].form.errors
-    assert "needs a source_url that begins with https://" in str(errors["row_source_url"])
-    assert "names the unknown motif gone" in str(errors["row_motifs"])
+    assert "needs a Source URL that begins with https://" in str(errors["row_source_url"])
+    assert "Names the unknown motif gone" in str(errors["row_motifs"])
     assert not TimelineEvent.objects.filter(key="new-clock").exists()
     assert save(desk, add, EVENT | {"corpus": corpus.pk}).status_code == 302
     row = TimelineEvent.objects.get(key="new-clock")
     assert (row.since, row.row["motifs"], row.position) == (None, ["stopped-clock"], 6)
     assert "This id is already taken." in words(save(desk, add, EVENT | {"corpus": corpus.pk}))
+
+
+def test_a_release_is_offered_only_where_there_are_changes(desk: Client, corpus: Corpus) -> None:
+    page = f"/admin/timeline/corpus/{corpus.pk}/change/"
+    assert "Release…" not in words(desk.get(page))
+    store.drop(TimelineEvent, [TimelineEvent.objects.get(key="first-batch").pk])
+    assert "Release…" in words(desk.get(page))
+
+
+def test_a_list_of_a_corpus_without_rows_says_that_it_is_empty(desk: Client, corpus: Corpus) -> None:
+    store.drop(TimelineEvent, list(TimelineEvent.objects.values_list("pk", flat=True)))
+    answer = desk.get(f"/admin/timeline/timelineevent/?corpus__id__exact={corpus.pk}")
+    assert "Nothing here yet. Add the first one" in words(answer)
+    assert f'/add/?_changelist_filters=corpus__id__exact%3D{corpus.pk}">Add the first one' in answer.content.decode()
 
 
 def test_a_row_that_is_deleted_leaves_with_the_next_release(desk: Client, corpus: Corpus) -> None:
@@ -244,7 +258,43 @@ def test_words_rows_and_dates_are_chosen_and_what_a_row_holds_comes_first(desk: 
     assert (row["motifs"], row["layer"]) == (motifs, layers[-1])
     again = desk.get(change(TimelineEvent, "first-batch")).context["adminform"].form.fields["row_motifs"].widget.choices
     assert [value for value, _ in again] == motifs
-    assert "source_type: " in desk.get("/admin/timeline/report/add/").context["adminform"].form.fields["row_source"].help_text
+
+
+@pytest.mark.slow
+def test_a_report_is_written_without_a_name_of_a_program(desk: Client, corpus: Corpus) -> None:
+    fields = desk.get("/admin/timeline/report/add/").context["adminform"].form.fields
+    assert not [
+        text for field in fields.values() for text in (field.label, field.help_text) if re.search("[a-z]_[a-z]", text or "")
+    ]
+    assert {"Source author policy", "Location label", "Location latitude"} <= {field.label for field in fields.values()}
+    help_text = fields["row_anchors"].help_text
+    for line in ("Anchor ID: clock-repair", "Date: 2026-06-29", "Source URL: https://example.org/clock", "Layer: ", "Relation: "):
+        assert f"\n{line}" in help_text.replace(">", ">\n")
+    types = Report.objects.draft(corpus.pk).get(key="hc-1").row
+    claims = f"Text: The chime is back.\nClaim type: {types['claims'][0]['claim_type']}"
+    page = change(Report, "hc-1")
+    wrong = form(desk, page, row_claims=claims, row_location__latitude=91, row_location__label="")
+    wrong["row_source__source_url"] = "harbour"
+    errors = desk.post(page, wrong).context["adminform"].form.errors
+    assert "Entry 1, Status is missing" in str(errors["row_claims"])
+    assert "Location label is missing" in str(errors["row_location__label"])
+    assert "Location latitude: Input should be less than or equal to 90" in str(errors["row_location__latitude"])
+    assert "Source URL: not a web address" in str(errors["row_source__source_url"])
+    status = types["claims"][0]["status"]
+    answer = desk.post(
+        page,
+        form(
+            desk,
+            page,
+            row_claims=f"{claims}\nstatus: {status}\nSource URL: https://example.org/harbour/x",
+            row_source__language="de",
+            row_location__label="The quay",
+        ),
+    )
+    assert answer.status_code == 302, words(answer)
+    row = Report.objects.draft(corpus.pk).get(key="hc-1").row
+    assert [claim["text"] for claim in row["claims"]] == ["The chime is back."]
+    assert (row["source"], row["location"]["label"]) == (types["source"] | {"language": "de"}, "The quay")
 
 
 @pytest.mark.slow

@@ -23,6 +23,7 @@ class Migration(migrations.Migration):
                 ('revoked_at', models.DateTimeField(blank=True, editable=False, null=True)),
             ],
             options={
+                'verbose_name': 'key',
                 'ordering': ['-pk'],
             },
         ),
@@ -54,6 +55,7 @@ class Migration(migrations.Migration):
                 ('finished_at', models.DateTimeField(null=True)),
             ],
             options={
+                'verbose_name': 'load',
                 'ordering': ['-pk'],
             },
         ),
@@ -66,6 +68,7 @@ class Migration(migrations.Migration):
                 ('is_edited', models.BooleanField(verbose_name='edited', default=False, editable=False, help_text='An editor decided; a release changes it no more.')),
             ],
             options={
+                'verbose_name': 'rating label',
                 'ordering': ['key'],
             },
         ),
@@ -107,6 +110,7 @@ class Migration(migrations.Migration):
                 ('superseded_by', models.CharField(blank=True, help_text='The id of the claim that takes its place.', max_length=200)),
             ],
             options={
+                'verbose_name': 'fact-check',
                 'ordering': ['number'],
                 'indexes': [models.Index(fields=['status', 'internal', '-published_at', 'number'], name='factcheck_newest'), models.Index(fields=['rating_key'], name='factcheck_rating')],
             },
@@ -162,6 +166,8 @@ class Migration(migrations.Migration):
                 ('story', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='wire.story')),
             ],
             options={
+                'verbose_name': 'link to a story',
+                'verbose_name_plural': 'links to stories',
                 'constraints': [models.UniqueConstraint(fields=('story', 'claim'), name='factcheck_link_once')],
             },
         ),

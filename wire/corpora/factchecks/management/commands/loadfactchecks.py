@@ -97,7 +97,7 @@ class Command(WireCommand):
             self.stderr.write(f"{file.name}: {message}")
         self.stdout.write(
             f"{file.name}: {job.status}. {job.created:,} new, {job.updated:,} changed, {job.skipped:,} unchanged, "
-            f"{job.errors:,} refused."
+            f"{job.errors:,} refused, {load_jobs.count_incomplete(job)} incomplete."
         )
         return job
 
