@@ -145,7 +145,7 @@ def _searches(number: int, searches: int) -> list[list[str]]:
     return [
         [f"search of {number:,} claims by words", _describe(by_words)],
         ["search by words and meaning, the question's vector cached", _describe(both)],
-        ["the same, its vector made by the shipped model meanwhile", _describe(whole)],
+        ["the same, with the shipped model making the vector", _describe(whole)],
         ["a question's vector alone", _describe(one)],
         ["search by words and meaning with two filters", _describe(filtered)],
         ["one fact-check", _describe(got)],

@@ -278,7 +278,7 @@ async def ask_equal_questions(of: Faults, ask: Ask) -> AsyncIterator[Row]:
     of.control.write_text(json.dumps({"mode": "slow", "seconds": 0.3, "data": AGENTS}))
     outcomes = await asyncio.gather(*(ask("openclaw://arp/discover?region=EU") for _ in range(100)))
     calls = len(log.read_text().splitlines()) - before
-    yield "100 equal questions at once: 1 call upstream", f"{calls} call(s), outcomes {_join(outcomes)}"
+    yield "100 identical questions at once: 1 call upstream", f"{calls} call(s), outcomes {_join(outcomes)}"
 
 
 async def ask_hung_upstream(of: Faults, ask: Ask) -> AsyncIterator[Row]:

@@ -41,7 +41,7 @@ def main(items: int = 100, rounds: int = 5) -> None:
     rows = [
         ("24 feeds, all new", f"{24 * items:,}", f"{cold:.2f} s"),
         (f"24 feeds, nothing new (304; median of {rounds})", "0", f"{statistics.median(again):.2f} s"),
-        ("of each, starting Python and Django", "", f"{start:.2f} s"),
+        ("of which starting Python and Django", "", f"{start:.2f} s"),
     ]
     report.publish("ingest", f"python -m benchmarks.ingest {items} {rounds}", report.table(("run", "items", "whole command"), rows))
 

@@ -36,7 +36,7 @@ def main(days: int = 250, a_day: int = 200) -> None:
             ("load again, nothing new", f"{seconds_again:.0f} s, {items / seconds_again:,.0f} items/s"),
             ("peak resident memory", f"{peak:.0f} MB loading, {again:.0f} MB loading again"),
             ("database on disk", f"{size / 1e6:.0f} MB, {size / items:,.0f} bytes an item"),
-            ("of it snapshots, compressed", f"{snapshots / 1e6:.1f} MB, {snapshots / items:.0f} bytes a story"),
+            ("of which snapshots, compressed", f"{snapshots / 1e6:.1f} MB, {snapshots / items:.0f} bytes a story"),
         ]
     report.publish("loadwire", f"python -m benchmarks.loadwire {days} {a_day}", report.table(("what", "measured"), rows))
 

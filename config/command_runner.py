@@ -57,7 +57,7 @@ def _interrupt_again(fault: "sys.UnraisableHookArgs") -> None:
 def _stop() -> NoReturn:
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # a second one ends the process at once, and without a word
     sys.stderr.write(
-        "\nStopped before the end. Committed work is kept, and unfinished work is rolled back: run the command again; "
+        "\nStopped before the end. Committed work is kept, and unfinished work is rolled back. Run the command again: "
         "it continues where it stopped or starts over.\n"
     )
     sys.exit(INTERRUPTED)
@@ -83,8 +83,8 @@ def describe_failure(error: Exception) -> str:
         return "The output was closed. What was committed is kept."
     reason = error.strerror or " ".join(str(error).split())
     if error.filename is None:
-        return f"The system refused: {reason}. What was committed is kept. Fix that, then run this again."
+        return f"The system reported: {reason}. What was committed is kept. Fix the cause, then run this again."
     return (
         f"{error.filename} cannot be read or written: {reason}. What was committed is kept. "
-        "Check that it exists, who owns it and how its disk is mounted (WIRE_DATA_DIR), then run this again."
+        "Check that the file exists, who owns it and how its disk is mounted (WIRE_DATA_DIR), then run this again."
     )

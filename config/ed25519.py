@@ -19,7 +19,7 @@ def load_or_create_key(file: Path) -> Ed25519PrivateKey:
 def read(file: Path) -> Ed25519PrivateKey:
     key = serialization.load_pem_private_key(file.read_bytes(), password=None)
     if not isinstance(key, Ed25519PrivateKey):
-        raise TypeError(f"{file} holds another kind of key; move it away and a new one is made.")
+        raise TypeError(f"{file} holds no Ed25519 key; move it away, and a new key is made.")
     return key
 
 

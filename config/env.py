@@ -132,7 +132,7 @@ def networks(name: str) -> Networks:
 
 
 def loopback_networks(name: str) -> Networks:
-    return _networks(name, lambda one: one.is_loopback, "loopback networks such as 127.0.0.0/8; nothing else may be opened")
+    return _networks(name, lambda one: one.is_loopback, "loopback networks such as 127.0.0.0/8, and no others")
 
 
 def _networks(name: str, allowed: Callable[[Network], bool], expected: str) -> Networks:

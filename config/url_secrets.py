@@ -7,7 +7,7 @@ _CREDENTIALS: Final = re.compile(r"\s*[a-z][a-z0-9+.-]*:[/\\]{2,}[^/?#]*@", re.I
 _START: Final = r"(?<![a-z0-9])([a-z][a-z0-9+.-]{0,30}:[/\\]{2,})([^\s/?#]*@)?"
 _ALONE: Final = re.compile(rf"{_START}([^?#]*)(\?[^#]*)?(#.*)?", re.I | re.S)
 _IN_TEXT: Final = re.compile(rf"{_START}([^\s?#\"<>]*)(\?[^\s#\"<>]*)?(#[^\s\"<>]*)?", re.I)
-CREDENTIALS_REFUSED: Final = "An address with a user name or a password is refused, because addresses are public; leave these out."
+CREDENTIALS_REFUSED: Final = "An address with a user name or a password is refused, because addresses are public; remove both."
 
 
 def has_credentials(address: str) -> bool:

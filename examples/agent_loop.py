@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 WIRE_URL = os.environ.get("WIRE_URL", "http://localhost:8000")
 QUESTIONS = (
     "What happened with OpenAI this week?",
-    "Who was first, is it confirmed?",
+    "Who was first? Is it confirmed?",
     "Cite it",
     "What changed since yesterday?",
     "Is Forbes in the wire?",

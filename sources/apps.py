@@ -39,5 +39,5 @@ def roster_is_locked(databases: Sequence[str] | None = None, **_kwargs: Any) -> 
         problem = roster.find_problem() if Publication.objects.exists() else None
     except DatabaseError as error:
         return [Error(f"The roster cannot be read: {error}", hint="Run manage.py migrate.", id="sources.E002")]
-    hint = "Restore a backup, or found the roster anew in an empty database."
+    hint = "Restore a backup, or start over with an empty database."
     return [Error(problem, hint=hint, id="sources.E001")] if problem else []

@@ -91,12 +91,12 @@ def list_warnings(health: FeedHealth | None) -> list[FeedWarningOut]:
     found = []
     if health and health.empty_since:
         message = (
-            f"It answers, but without items since {health.empty_since:%Y-%m-%d %H:%M} UTC, though it had some before. No "
+            f"It answers, but has had no items since {health.empty_since:%Y-%m-%d %H:%M} UTC, though it had some before. No "
             "story is lost. Open its address: if the publisher has news elsewhere, correct the address or the search at the desk."
         )
         found.append(FeedWarningOut(code="empty", message=message))
     if health and health.charset_doubt:
-        message = f"{health.charset_doubt} If letters of its headlines look wrong, ask the publisher to declare its charset."
+        message = f"{health.charset_doubt} If letters in the headlines look wrong, ask the publisher to declare its charset."
         found.append(FeedWarningOut(code="charset", message=message))
     return found
 

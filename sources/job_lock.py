@@ -35,7 +35,7 @@ class Lease:
     def renew(self) -> None:
         """Hold on for another term; in a transaction, until the commit. Raises: Busy if another took over."""
         if not self.row.filter(holder=self.holder).update(expires_at=timezone.now() + TERM):
-            raise Busy(f"The lease of this {self.work} ran out and another took over.", "Nothing is lost: it continues from here.")
+            raise Busy(f"The lease of this {self.work} ran out and another took over.", "Nothing is lost: the other continues.")
 
 
 @contextmanager

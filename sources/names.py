@@ -301,7 +301,7 @@ def oddities(said: str) -> str:
         (f"“{char}” " if char.isalpha() else "", ord(char), unicodedata.name(char, "without a name")) for char in list(odd)[:5]
     ]
     named = [f"{letter}U+{code:04X} {name}" for letter, code, name in shown]
-    return f"Contains characters that look like others, are invisible or foreign: {', '.join(named)}." if named else ""
+    return f"Contains look-alike, invisible or foreign characters: {', '.join(named)}." if named else ""
 
 
 def _resembles(words: Sequence[str], spelling: _Spelling) -> bool:

@@ -72,7 +72,7 @@ def _fetch(url: str, policy: fetch.Policy) -> bytes:
     try:
         routing.write(notes.save)
     except Error:
-        log.exception("What was learnt of a picture's server could not be stored.")
+        log.exception("What was learnt about a picture's server could not be stored.")
     if not isinstance(outcome, fetch.Fetched):
         raise InvalidPicture(outcome.code if isinstance(outcome, fetch.Failed) else "not_modified")
     return outcome.body

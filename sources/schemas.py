@@ -8,7 +8,7 @@ from pydantic import BaseModel
 
 from sources.vocabulary import Circuit, FeedType, Tier
 
-ALLOWS_PICTURES: Final = "Its terms allow its pictures, at /pictures/{story_id}.webp."
+ALLOWS_PICTURES: Final = "Its terms allow its pictures to be shown, at /pictures/{story_id}.webp."
 
 
 class SourceOut(Schema):
@@ -64,8 +64,8 @@ class FeedItemOut(BaseModel):  # a Schema takes several times as long to make, a
     """One item of a feed in the publisher's words, shortened, and its outcome."""
 
     headline: str
-    address: str = Field(description="Its parameters' values appear as ….")
-    why: str = Field(description="Why it had this outcome; empty if the outcome says so.")
+    address: str = Field(description="The values of its parameters are shown as '…'.")
+    why: str = Field(description="Why it had this outcome; empty if the outcome says why.")
     at: dt.datetime = Field(description="When the feed last showed it with this outcome.")
 
 
@@ -82,7 +82,7 @@ class FeedHealthOut(Schema):
     publication: str
     tier: int = Field(ge=min(Tier), le=max(Tier))
     feed_type: FeedType
-    address: str = Field(description="The feed's address, its parameters' values as …; or the search used in its place.")
+    address: str = Field(description="The feed's address, with … for its parameters' values; or the search used in its place.")
     active: bool = Field(description="False after the publisher answered 410 (gone) or an editor switched it off.")
     last_try_at: dt.datetime | None
     last_success_at: dt.datetime | None = Field(description="Last answer that could be read, 'nothing new' included.")
@@ -94,11 +94,11 @@ class FeedHealthOut(Schema):
     items: int = Field(description="Items in the latest answer.")
     outcomes: dict[str, int] = Field(description="Number of these items by outcome; rejections as rejected:{reason}.")
     recent_items: dict[str, list[FeedItemOut]] = Field(description="The last three items of each outcome, newest first.")
-    warnings: list[FeedWarningOut] = Field(description="About the latest readable answer; none is a failure.")
+    warnings: list[FeedWarningOut] = Field(description="About the latest readable answer; a warning is not a failure.")
     failures_in_a_row: int
     failure: str | None = Field(description="Why the last try failed; null if it succeeded.")
     failure_code: str | None
-    circuit: Circuit = Field(description="closed: fetched at every run; open: paused until next_try_at; half_open: one test.")
+    circuit: Circuit = Field(description="closed: fetched at every run; open: paused until next_try_at; half_open: one try.")
     next_try_at: dt.datetime | None = Field(description="null: at the next run.")
 
 

@@ -16,12 +16,12 @@ _KEPT: Final = "Committed data is safe and still served; the current change was 
 _AGAIN: Final = "then run this again: it continues where it stopped."
 _FULL: Final = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _ON_SQLITE: Final = {  # by SQLite's primary result codes
-    5: ("The database is locked by another writer", f"Let it finish, {_AGAIN}"),
-    8: ("The database file cannot be written", f"Check who owns it and how its disk is mounted, {_AGAIN}"),
-    10: ("The disk refuses to read or write", f"Check whether it is full or failing, {_AGAIN}"),
+    5: ("The database is locked by another writer", f"Let that writer finish, {_AGAIN}"),
+    8: ("The database file cannot be written", f"Check who owns the file and how its disk is mounted, {_AGAIN}"),
+    10: ("The disk cannot be read or written", f"Check whether it is full or failing, {_AGAIN}"),
     11: ("The database file is damaged", "Stop the server, keep the file, and restore the latest backup (docs/operations.md)."),
     13: ("The disk is full", f"Make room, {_AGAIN}"),
-    14: ("The database file cannot be opened", "Check that it exists and who owns it; if it is gone, restore a backup."),
+    14: ("The database file cannot be opened", "Check that the file exists and who owns it; if it is gone, restore a backup."),
     26: ("The database file is not SQLite", "Stop the server, keep the file, and restore the latest backup (docs/operations.md)."),
 }
 
@@ -41,7 +41,8 @@ def explain_fault(error: BaseException) -> str:
         return f"{what}: {words}. {_KEPT} {to_do}" if what else ""
     if getattr(error.__cause__, "sqlstate", None) == "53100":
         return f"The database's disk is full: {words}. {_KEPT} Make room there, {_AGAIN}"
-    return f"The database does not answer: {words}. {_KEPT} Start it, or correct DATABASE_URL, {_AGAIN}" if is_away(error) else ""
+    to_do = f"Start the database, or correct DATABASE_URL, {_AGAIN}"
+    return f"The database does not answer: {words}. {_KEPT} {to_do}" if is_away(error) else ""
 
 
 @contextmanager

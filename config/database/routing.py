@@ -60,7 +60,7 @@ class Source:
             else:
                 if found >= self._version:
                     return self._turn(REPLICA, found)
-                self.fall_back(f"is at wire version {found}, readers have seen {self._version}")
+                self.fall_back(f"is at wire version {found}, but readers have seen {self._version}")
         return self._turn(DEFAULT_DB_ALIAS, _ask(DEFAULT_DB_ALIAS, version))
 
     def _turn(self, alias: str, version: int) -> tuple[str, int]:

@@ -211,4 +211,4 @@ def _plain(value: Any) -> str:
         return repr(value.total_seconds())
     if isinstance(value, bytes | memoryview):
         return bytes(value).hex()
-    raise TypeError(f"{value!r} is no value of a sealed column")
+    raise TypeError(f"{value!r} cannot be stored in a sealed column")

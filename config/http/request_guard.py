@@ -140,7 +140,7 @@ _STOPPING: Final = Refusal(
     503, "stopping", "This server is stopping.", "Try again in 5 seconds.", ((b"retry-after", b"5"), *_CLOSE)
 )
 _TWICE: Final = Refusal(400, "header_twice", "Host, Origin or a body length is sent twice.", "Send each of them once.", _CLOSE)
-_LENGTH_HINT: Final = "Send a plain Content-Length, or chunked alone."
+_LENGTH_HINT: Final = "Send Content-Length alone, or chunked encoding alone."
 _AMBIGUOUS: Final = Refusal(400, "ambiguous_length", "The length of the body is ambiguous.", _LENGTH_HINT, _CLOSE)
 _ORIGIN_HINT: Final = "Clients other than browsers should not send an Origin."
 _WRONG_ORIGIN: Final = Refusal(403, "origin_refused", "This Origin may not use the MCP server.", _ORIGIN_HINT)

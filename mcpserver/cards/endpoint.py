@@ -19,7 +19,7 @@ from mcpserver.servers.base import Context
 from mcpserver.tooling.tools import HOUR_MS, only_page
 from mcpserver.tooling.usage import Naming
 
-HINT: Final = "The pages are those that tools name in _meta.ui.resourceUri."
+HINT: Final = "Tools name the existing pages in _meta.ui.resourceUri."
 
 
 class CardEndpoint(McpEndpoint):

@@ -179,7 +179,7 @@ class OverrideForm(base.ModelForm[Override]):
         resource, number, value = (data.get(name) for name in ("resource", "number", "value"))
         policy = _read_policy()
         if resource and resource not in policy.resources:
-            raise forms.ValidationError(f"The policy no longer has a resource {resource}. Delete this override.")
+            raise forms.ValidationError(f"The policy no longer has the resource {resource}. Delete this override.")
         if resource and number and value is not None:
             try:
                 policy.overridden({resource: {number: value}})
@@ -192,7 +192,7 @@ class OverrideForm(base.ModelForm[Override]):
 class OverrideAdmin(base.ModelAdmin[Override]):
     form = OverrideForm
     list_display = ("resource", "number", "value", "policy_value", "note")
-    empty = "All numbers are the policy's. Add an override to change one without editing the file."
+    empty = "All numbers come from the policy. Add an override to change one without editing the file."
     policy_value = base.column(
         "In the policy", lambda row: getattr(_read_policy().resources.get(row.resource), row.number, "no such resource")
     )

@@ -46,14 +46,14 @@ def _find_fault(agent_id: str, beat: Mapping[str, Any], public_key: str) -> str:
     except rfc8785.CanonicalizationError:
         return "an instruction contains something that is not JSON"
     if wrong:
-        return f"the checksum of {wrong} of {len(instructions)} instructions does not fit"
+        return f"the checksums of {wrong} of {len(instructions)} instructions do not match"
     if not public_key:
         return ""
     if not beat.get("signature"):
-        return "it is not signed, and a key is pinned"
+        return "it is not signed, although a key is pinned"
     version = beat.get("signature_version") or 1
     if version != SIGNATURE_VERSION:
-        return f"its signature is of version {version}; version {SIGNATURE_VERSION}, which covers agent, time and status, is needed"
+        return f"its signature has version {version}; version {SIGNATURE_VERSION}, which covers agent, time and status, is needed"
     try:
         signature = base64.b64decode(beat["signature"], validate=True)
         Ed25519PublicKey.from_public_bytes(bytes.fromhex(public_key)).verify(signature, signed_bytes(agent_id, beat))

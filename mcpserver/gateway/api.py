@@ -24,7 +24,7 @@ REFUSALS: Final = {
     400: UNKNOWN_PARAMETER,
     401: "`unauthorized`: the resource needs a key, or the key is unknown. Send it as `Authorization: Bearer …`.",
     403: "`forbidden`: the key was not granted this resource.",
-    404: "`not_found`: there is no such resource, or no such request of this caller's.",
+    404: "`not_found`: there is no such resource, or this caller made no such request.",
     422: "`invalid_argument`: a parameter of the resource is missing or out of its bounds; the message names it.",
     502: "The resource never gives an empty answer, and no upstream answered: the body has `provenance`.",
     503: "With `strict=true`: nobody answered and nothing is stored; the body has `provenance`.",

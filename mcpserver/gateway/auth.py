@@ -41,7 +41,7 @@ class Caller:
         scheme = uri.partition("://")[0]
         if self.is_anonymous:
             raise Unauthorized(
-                f"{scheme}:// is read with a key only.", f"Send it as `Authorization: Bearer …`. {ASK.format(scheme=scheme)}"
+                f"{scheme}:// can be read only with a key.", f"Send it as `Authorization: Bearer …`. {ASK.format(scheme=scheme)}"
             )
         raise Forbidden(
             f"The agent {self.name} was not granted {scheme}://.", f"It may read {', '.join(sorted({*PUBLIC, *self.grants}))}."

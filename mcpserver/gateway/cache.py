@@ -106,7 +106,7 @@ class EntryCache:
         try:
             await self._context.write(partial(write_entries, waiting, self._context.now()))
         except (DataError, ValueError):
-            log.exception("The table does not take %d entries; they are in the memory of this process alone.", len(waiting))
+            log.exception("The table refuses %d entries; they are only in this process's memory.", len(waiting))
         for entry in waiting:
             if self._unwritten.get(entry.key) is entry:
                 del self._unwritten[entry.key]

@@ -33,7 +33,7 @@ async def inject_faults(policy: Policy, wanted: str) -> AsyncIterator[tuple[str,
     resource = asked.resource if asked else policy.resources[wanted]
     if resource.answers == "heartbeat":
         raise InvalidArgument(
-            "A heartbeat is always recorded, so it cannot be tried.", "Fetch one: manage.py gateway heartbeat AGENT_ID."
+            "Fetching a heartbeat records it, so it cannot be tried here.", "Fetch one: manage.py gateway heartbeat AGENT_ID."
         )
     resource = replace(resource, ttl=0.0, ttl_of={}, min_interval=0.0)
     policy = replace(policy, resources={**policy.resources, resource.name: resource})
@@ -65,7 +65,7 @@ def _build_content(resource: Resource, text: str, region: str | None) -> dict[st
             data = _build_value(resource.schema, text)
             if not resource.validator.is_valid(data):
                 raise InvalidArgument(
-                    f"No sample fits the schema of {resource.name}.", "Add examples to it: schema = { examples = […], … }."
+                    f"No sample fits the schema of {resource.name}.", "Add examples to the schema: schema = { examples = […], … }."
                 )
         case kind:
             data = _build_sample(kind, text, region)

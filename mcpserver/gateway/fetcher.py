@@ -154,7 +154,7 @@ class Fetcher:
         fetch.attempts.append(attempt)
         try:
             if not breaker.admit():
-                detail = f"{request.resource.title} of {upstream} is left alone after failures ({breaker.error})."
+                detail = f"{request.resource.title} of {upstream} is not asked for now, after failures ({breaker.error})."
                 raise UpstreamError(client_interface.CIRCUIT_OPEN, detail, max(0.0, breaker.open_for))
             try:
                 await self._acquire_quota(fetch, is_retry=is_retry)
@@ -186,7 +186,7 @@ class Fetcher:
                 wait, fetch.remaining = await self.quota.acquire(limits)
             except Exception as error:
                 log.exception("Limits cannot be counted.")
-                detail = "Limits cannot be counted at the moment, so no upstream is asked."
+                detail = "Calls cannot be counted at the moment, so no upstream is asked."
                 raise UpstreamError(client_interface.INTERNAL, detail) from error
             if not wait:
                 return
@@ -198,7 +198,7 @@ class Fetcher:
             else:
                 spacing = f", {resource.min_interval:g} s apart" if resource.min_interval else ""
                 limit = f"Our own limit for {resource.upstream} ({resource.limit} in {resource.period:g} s{spacing})"
-                raise UpstreamError(client_interface.LIMITED_HERE, f"{limit} lets the next one pass in {wait:.0f} s.", wait)
+                raise UpstreamError(client_interface.LIMITED_HERE, f"{limit} allows the next request in {wait:.0f} s.", wait)
 
     def _note_failure(self, request: GatewayRequest, error: UpstreamError) -> None:
         if error.code in (client_interface.CIRCUIT_OPEN, client_interface.LIMITED_HERE):
@@ -208,7 +208,7 @@ class Fetcher:
             breaker.release_probe()
         elif breaker.note_failure(error.code, request.key if error.is_of_call else ""):
             until = format_moment(breaker.opened_until)
-            log.error("%s of %s is left alone until %s: %s %s", resource.name, upstream, until, error.detail, error.words)
+            log.error("%s of %s is not asked until %s: %s %s", resource.name, upstream, until, error.detail, error.words)
         if error.code in (client_interface.UNAUTHORIZED, client_interface.INVALID):  # for the operator to mend
             log.error("%s: %s (%s)", upstream, error.detail, error.code)
         self.logger.note_upstream(upstream, self.find_worst_breaker(upstream), error)
@@ -278,7 +278,7 @@ class Fetcher:
         found = payload_schemas.merge_settled([entry.data, *(old.data for old in before if old is not None)])
         history = derive(entry, request.history_key, request.resource.answers, found)
         history.fresh_until = entry.fetched_at
-        history.note = "These are all transactions that were seen so far and no longer change."
+        history.note = "These are all the transactions seen so far that can no longer change."
         return history
 
 

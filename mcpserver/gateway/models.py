@@ -85,9 +85,9 @@ class Entry(models.Model):
 
     key = models.CharField(max_length=64, primary_key=True)
     resource = models.CharField(max_length=60)
-    agent = models.CharField(max_length=40, blank=True, help_text="Whose it is; nobody else is given it. Empty: anybody's.")
+    agent = models.CharField(max_length=40, blank=True, help_text="The agent it is for; no other is given it. Empty: anybody.")
     attributes_sha256 = models.CharField(
-        max_length=64, blank=True, default="", help_text="Of the agent's attributes as it was fetched; with others it is not given."
+        max_length=64, blank=True, default="", help_text="Hash of its agent's attributes; after a change, it is not given again."
     )
     uri = models.CharField(max_length=2_000)
     body = models.BinaryField(help_text="The data as JSON.")
@@ -100,7 +100,7 @@ class Entry(models.Model):
     note = models.CharField(max_length=500, blank=True)
     fetched_at = models.FloatField()
     steady_at = models.FloatField(null=True, help_text="The same moment in seconds since the machine booted.")
-    boot = models.CharField(max_length=36, blank=True, default="", help_text="Which run of which machine these are of.")
+    boot = models.CharField(max_length=36, blank=True, default="", help_text="Boot id that steady_at belongs to.")
     fresh_until = models.FloatField()
     gone_after = models.FloatField(db_index=True)
     used_at = models.FloatField(db_index=True)
@@ -145,7 +145,7 @@ class Bucket(models.Model):
     log = models.BinaryField(default=b"")
     used_at = models.FloatField(default=0.0)
     steady_at = models.FloatField(null=True, help_text="`used_at` in seconds since the machine booted.")
-    boot = models.CharField(max_length=36, blank=True, default="", help_text="Which run of which machine these are of.")
+    boot = models.CharField(max_length=36, blank=True, default="", help_text="Boot id that steady_at belongs to.")
 
     def __str__(self) -> str:
         return self.name
@@ -232,7 +232,7 @@ class Heartbeat(models.Model):
         REJECTED = "rejected", "rejected"
 
     agent_id = models.CharField("agent ID", max_length=40, help_text="The agent's id in the network.")
-    key = models.CharField(max_length=64, blank=True, default="", help_text="Of the question that it answered, and of who asked.")
+    key = models.CharField(max_length=64, blank=True, default="", help_text="Hash of the request answered and of who asked.")
     heartbeat_id = models.CharField("heartbeat ID", max_length=40)
     timestamp = models.DateTimeField()
     received_at = models.DateTimeField()

@@ -56,7 +56,7 @@ class Growing(BaseModel):
     kind: Annotated[str, Field(description="topic, name or storyline.", max_length=20)]
     name: Id
     stories: Count
-    expected: Annotated[float, Field(ge=0, description="Stories expected at the earlier share.")]
+    expected: Annotated[float, Field(ge=0, description="Stories expected had its share not grown.")]
     score: Annotated[float, Field(ge=0, le=1)]
 
 
@@ -243,7 +243,7 @@ def validate(resource: Resource, params: Mapping[str, Any], data: Any) -> Any:
         raise UpstreamError(INVALID, f"The answer does not fit its schema: {where}: {first['msg']}.") from error
     if resource.schema and (fault := best_match(resource.validator.iter_errors(data))):
         where = ".".join(str(part)[:40] for part in fault.absolute_path) or "the answer"
-        raise UpstreamError(INVALID, f"The answer does not fit its schema: {where}: {str(fault.validator)[:40]} does not hold.")
+        raise UpstreamError(INVALID, f"The answer does not fit its schema: {where}: it breaks {str(fault.validator)[:40]}.")
     fitting = KINDS[resource.answers].dump_python(found, mode="json", by_alias=True, exclude_none=resource.answers == "contents")
     if resource.name == "news_region_trends" and any(trend["geographic_origin"] != params["region"] for trend in fitting):
         raise UpstreamError(INVALID, "The answer is about something other than what was asked.")

@@ -38,7 +38,7 @@ class ResourceOut(Schema):
     may_read: bool = Field(description="With the key that was sent, or without one.")
     unavailable: str | None = Field(description="Why it cannot be fetched at all here; null if it can.")
     upstream: str
-    circuit: str = Field(description="closed: asked. open: left alone after failures. half_open: the next question probes it.")
+    circuit: str = Field(description="closed: asked. open: paused after failures. half_open: the next request probes it.")
     limit: int
     period_s: float
     min_interval_s: float
@@ -55,13 +55,13 @@ class ResourceOut(Schema):
 class HeartbeatOut(Schema):
     agent_id: str
     state: str
-    mode: str = Field(description="active, or paused: the network is silent or wants maintenance or an update. Begin no new work.")
+    mode: str = Field(description="active; or paused (begin no new work): the network is silent or wants maintenance or an update.")
     received_at: str | None
 
 
 class ResourcesOut(Schema):
     resources: list[ResourceOut]
-    heartbeats: list[HeartbeatOut] = Field(default=[], description="Of the network's agents, if the caller may read heartbeats.")
+    heartbeats: list[HeartbeatOut] = Field(default=[], description="For the network's agents, if the caller may read heartbeats.")
 
 
 class ExplainOut(Schema):
@@ -115,7 +115,7 @@ async def read(uri: str, caller: Caller, wait: float = WAIT) -> GatewayResponse:
     resolver = await runtime.get_resolver()
     request = parse_request(resolver.policy, uri, caller)
     if request.resource.tool_only:
-        raise InvalidArgument(f"{request.resource.uri} takes more than an address holds.", "Call the tool gateway_vector_search.")
+        raise InvalidArgument(f"{request.resource.uri} needs more than fits into a URL.", "Call the tool gateway_vector_search.")
     return await resolver.ask(request, wait)
 
 

@@ -115,7 +115,7 @@ def build_request(resource: Resource, given: Mapping[str, Any], caller: Caller, 
         if parameter.also and parameter.also in given:
             other = _parse_value(parameter, given[parameter.also], internal)
             if raw is not None and _parse_value(parameter, raw, internal) != other:
-                raise InvalidArgument(f"{name} and {parameter.also} differ.", f"They mean the same: give only {name}.")
+                raise InvalidArgument(f"{name} and {parameter.also} differ.", f"Both name the same parameter: give only {name}.")
             raw = other
         if raw not in (None, ""):
             params[name] = _parse_value(parameter, raw, internal)
@@ -127,7 +127,7 @@ def build_request(resource: Resource, given: Mapping[str, Any], caller: Caller, 
     if len(request.uri) > MAX_URI or any(not text.isprintable() for text in params.values() if isinstance(text, str)):
         raise InvalidArgument(
             f"The address is longer than {MAX_URI} characters, or a parameter has characters that cannot be printed.",
-            "Leave out parameters, line breaks and control characters.",
+            "Shorten parameters; leave out line breaks and control characters.",
         )
     return request
 

@@ -131,7 +131,7 @@ class RequestLogger:
             if pending or pending.files:
                 await self._context.write(partial(_write, pending))
         except Exception:
-            log.exception("The gateway's accounts cannot be written; they are kept for the next try.")
+            log.exception("The gateway's log and counts cannot be written; they are kept for the next try.")
             pending.extend(self._pending)
             self._pending = pending
             return

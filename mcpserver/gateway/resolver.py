@@ -95,7 +95,7 @@ class Resolver:
             resets = await self.context.read(lambda: dict(UpstreamState.objects.values_list("name", "resets")))
             policy = await self.context.read(self.read_policy) if self.read_policy is not None else self.policy
         except PolicyError as error:
-            log.error("The desk's numbers are left as they were: %s", error)
+            log.error("The overrides from the desk could not be applied: %s", error)
         except Exception:
             log.exception("Changes by the desk and other processes cannot be read.")
         else:
@@ -172,7 +172,7 @@ class Resolver:
         if found is None:
             return None
         data, at = orjson.loads(bytes(found.data)), found.received_at.timestamp()
-        note = f"This heartbeat was handed out at {format_moment(at)} already: carry out each instruction_id once."
+        note = f"This heartbeat was already handed out at {format_moment(at)}: carry out each instruction_id once."
         entry = self.fetcher.build_entry(request, UpstreamAnswer(data, found.untrusted, note=note))
         entry.fetched_at = entry.fresh_until = entry.gone_after = at
         return entry
@@ -182,7 +182,7 @@ class Resolver:
         for uri in request.resource.chain:
             member = build_chain_request(self.policy, uri, request)
             if member is None:
-                attempts.append(self.fetcher.skip(uri, request.resource.upstream, SKIPPED, "The agent has no such attribute."))
+                attempts.append(self.fetcher.skip(uri, request.resource.upstream, SKIPPED, "An agent attribute is missing."))
                 continue
             upstream = member.resource.upstream
             if not request.caller.may_read(member.resource.uri):

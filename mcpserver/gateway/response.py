@@ -32,7 +32,7 @@ class OriginOut(Schema):
 
     request_id: str = Field(description="gateway_explain shows this again.")
     asked: str
-    answered: str | None = Field(description="Address that the data are from; a fallback if not `asked`. null: nothing answered.")
+    answered: str | None = Field(description="Address that the data are from; if not `asked`, a fallback. null: nothing answered.")
     outcome: str = Field(
         description="fresh: just fetched. cached: within its TTL. stale: past it, as no upstream answered. fallback: another "
         "resource. exhausted: no data."
@@ -161,7 +161,7 @@ class GatewayResponse:
         """Return what a reader should know of data that are old, or of something else than was asked; "" for others."""
         why = f" ({self._failures[-1].error}: {self._failures[-1].detail.rstrip('.')})" if self._failures else ""
         if self.outcome == FALLBACK:
-            return f"{self.asked} did not answer{why}. The data are from {self.answered} instead, which answers another question."
+            return f"{self.asked} did not answer{why}. The data are from {self.answered} instead, which is a different resource."
         if self.outcome == STALE:
             age = self.now - (self.fetched_at or 0)
             old = f"{_format_age(age)} old" if age >= 0 else "of unknown age, because a clock was wrong"

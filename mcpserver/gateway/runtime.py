@@ -81,7 +81,7 @@ async def get_resolver() -> Resolver:
     except PolicyError as error:
         if before is None:
             raise
-        log.error("The policy was read again and cannot be used; the one before stays: %s", error)
+        log.error("The policy was read again but cannot be used; the previous one stays: %s", error)
         return before
     with _lock:
         if _resolver is before:

@@ -163,7 +163,7 @@ class McpEndpoint:
         headers = dict(_decode_headers(scope["headers"]))
         reply = _unacceptable(headers)
         if reply is None and message is UNREADABLE:
-            reply = _error(None, types.PARSE_ERROR, f"Parse error: the body is not JSON of at most {DEEPEST} levels.")
+            reply = _error(None, types.PARSE_ERROR, f"Parse error: the body is not JSON, or has over {DEEPEST} levels.")
         if reply is None and await self._listen(message, headers, scope, replay(body, receive), send):
             return
         status, answer = reply or await self._answer(message, headers, scope, repeat)
@@ -397,7 +397,7 @@ def _error(request_id: Any, code: int, message: str, data: Any = None, *, status
 
 
 _NO_SESSION: Final = _error(
-    None, SESSION_UNKNOWN, "Session not found: it expired, was ended, or is not this server's. Initialize again.", status=404
+    None, SESSION_UNKNOWN, "Session not found: it expired, was ended, or belongs to another server. Initialize again.", status=404
 )
 
 

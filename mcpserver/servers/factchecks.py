@@ -40,7 +40,7 @@ Label = Annotated[str, Field(max_length=200)]
 Labels = Annotated[list[Label] | None, Field(max_length=20), LIST]
 RATING: Final = (
     "Only this rating: a fact-checker's own label, or true, mostly_true, mixed, misleading, mostly_false, false, unproven or "
-    "satire for all labels that mean it."
+    "satire for all labels with that meaning."
 )
 
 

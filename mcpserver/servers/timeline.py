@@ -40,7 +40,7 @@ Date = Annotated[str | None, Field(max_length=40)]
 Cursor = Annotated[str | None, Field(max_length=300, description="The previous next_cursor, with the same filters.")]
 AsOf = Annotated[
     Annotated[int, Field(ge=1), NUMBER] | None,
-    Field(description="A release by its number: its rows never change. Default: the newest."),
+    Field(description="A release number; the rows of a release never change. Default: the newest."),
 ]
 Limit = Annotated[int, Field(ge=1, le=100, description="Max rows per page."), NUMBER]
 
@@ -88,7 +88,7 @@ class MotifMap(Filtered):
 
 class StoryThreads(Filtered):
     id: Annotated[OneId, Field(description="One thread by its id.")] = None
-    lens: Annotated[Frame | None, Field(description="Which of the three frames to give as active_frame.")] = None
+    lens: Annotated[Frame | None, Field(description="Which of a thread's three frames to give as active_frame.")] = None
 
 
 class Events(Filtered):
@@ -108,7 +108,7 @@ class CompareSources(CorpusArguments):
 class DeepenStory(CorpusArguments):
     report_id: Annotated[OneId, Field(description="A report's id.")] = None
     motif: Annotated[OneId, Field(description="Or a motif's.")] = None
-    thread_id: Annotated[OneId, Field(description="Or a thread's. Exactly one of the three.")] = None
+    thread_id: Annotated[OneId, Field(description="Or a thread's. Give exactly one of the three ids.")] = None
 
 
 class CheckWording(CorpusArguments):
@@ -182,7 +182,7 @@ members = queries.list_members
 def build(member: CorpusFile | None = None) -> Server[Any]:
     slug = member.slug if member else settings.WIRE_TIMELINE_CORPUS
     name = member.name if member else "Timeline corpora"
-    about = member.about if member else f"Without `corpus` the corpus is {slug}; name another to ask that one."
+    about = member.about if member else f"Tools ask the corpus {slug} unless `corpus` names another."
     return build_server(
         f"chatbotnews-timeline-{member.slug}" if member else "chatbotnews-timeline",
         _BOX,

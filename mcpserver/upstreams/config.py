@@ -86,7 +86,7 @@ class OAuth:
 
     token_url: Annotated[str, matches(r"https?://[^\s@]+", "an http(s) address is needed")]
     client_id: str
-    client_secret: Annotated[str, matches("env:.+", "a secret is named, never written here: 'env:NAME'")]
+    client_secret: Annotated[str, matches("env:.+", "name the variable with the secret, as 'env:NAME'")]
     scope: str = ""
     resource: str = ""  # RFC 8707
 
@@ -130,7 +130,7 @@ class Upstream:
     def _check_secrets(cls, values: Mapping[str, str]) -> Mapping[str, str]:
         for key, value in values.items():
             if not value.startswith("env:") and re.search(r"key|token|secret|password|authorization", key, re.I):
-                raise ValueError(f"{key}: a secret is named, never written here: 'env:NAME'")
+                raise ValueError(f"{key}: name the variable with the secret, as 'env:NAME'")
         return values
 
     @field_validator("networks")

@@ -148,7 +148,7 @@ class Connection:
             self.drop()
         if self._ready is None or (self._owner is not None and self._owner.done()):
             if missing := self._upstream.find_missing_secret():
-                raise UpstreamError(client_interface.UNCONFIGURED, f"{missing} is not set, which {self._upstream.name} needs.")
+                raise UpstreamError(client_interface.UNCONFIGURED, f"{self._upstream.name} needs {missing}, which is not set.")
             self._ready = asyncio.get_running_loop().create_future()
             self._stop = asyncio.Event()
             self._owner = asyncio.create_task(self._own(self._ready, self._stop))

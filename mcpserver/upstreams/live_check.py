@@ -40,7 +40,7 @@ async def list_differences(connection: Connection, adapters: Mapping[str, Adapte
 def _compare_tool(adapter: Adapter, tools: Mapping[str, types.Tool]) -> Iterator[str]:
     tool = tools.get(adapter.tool)
     if tool is None:
-        yield f"there is no tool {adapter.tool}, but {', '.join(sorted(tools)) or 'none'}"
+        yield f"there is no tool {adapter.tool}; it has {', '.join(sorted(tools)) or 'none'}"
         return
     known = _get_properties(tool.input_schema)
     yield from (f"{tool.name} takes no argument {name}" for name in adapter.arguments if known and name not in known)

@@ -40,7 +40,7 @@ class Upstreams:
             return UpstreamError(client_interface.UNCONFIGURED, f"{call.upstream} is not configured in this installation.")
         if upstream.kind != "wire":
             missing = upstream.find_missing_secret()
-            detail = f"{missing} is not set, which {call.upstream} needs."
+            detail = f"{call.upstream} needs {missing}, which is not set."
             return UpstreamError(client_interface.UNCONFIGURED, detail) if missing else None
         detail = ""
         if call.resource == "news_region_trends" and call.params["region"] != "global":

@@ -117,10 +117,10 @@ class Client:
                 raise NotFetched("redirect_loop", message)
             host = target.authority
             if ask and ask.within and not any(host == own or host.endswith(f".{own}") for own in ask.within):
-                message = f"The address redirects to {host}, which is not its publisher's; that was not fetched."
+                message = f"The address redirects to {host}, which is not the publisher's; nothing was fetched."
                 raise NotFetched("foreign_redirect", message)
             if ask and ask.avoid and ask.avoid(target.target):
-                message = "The address redirects to a path that its publisher leaves out of the index. That was not fetched."
+                message = "The address redirects to a path that is left out of this publisher's index. It was not fetched."
                 raise NotFetched("left_out_redirect", message)
             seen.add(target)
             url = target

@@ -82,7 +82,7 @@ class Dialler(httpcore2.AsyncNetworkBackend):
             raise NotFetched("dns", f"The name {host} could not be looked up in time; try again later.") from error
         for address in addresses:
             if not may_dial(address, self._allow):
-                raise NotFetched("private_address", f"{host} leads to {address}, which is not a public address; it was not asked.")
+                raise NotFetched("private_address", f"{host} leads to {address}, which is not a public address; not contacted.")
         tried = addresses[:4]  # addresses of one name that are tried
         for left, address in zip(range(len(tried), 0, -1), tried, strict=True):
             try:
@@ -119,7 +119,7 @@ def _translate_errors(host: str) -> Iterator[None]:
         if isinstance(cause, ssl.SSLError):
             reason = getattr(cause, "verify_message", "") or cause.reason or "the handshake failed"
             raise NotFetched("tls", f"No secure connection to {host}: {reason}; the publisher has to fix it.") from error
-        raise NotFetched("connect", f"{host} cannot be connected to; check the address, or try again later.") from error
+        raise NotFetched("connect", f"No connection to {host}; check the address, or try again later.") from error
     except (httpcore2.NetworkError, OSError) as error:
         raise NotFetched("broken_answer", f"The connection to {host} broke off; try again later.") from error
     except (httpcore2.ProtocolError, httpcore2.ConnectionNotAvailable) as error:

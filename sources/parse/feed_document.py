@@ -77,7 +77,7 @@ def _unpack(data: bytes) -> bytes:
     except zlib.error as error:
         raise InvalidFeed("The compressed content is damaged.") from error
     if inflater.unconsumed_tail:
-        raise InvalidFeed(f"The file unpacks to more than {MAX_UNPACKED >> 20} MB; none was read.")
+        raise InvalidFeed(f"The file unpacks to more than {MAX_UNPACKED >> 20} MB; nothing was read.")
     return content
 
 

@@ -18,7 +18,7 @@ def parse_json_ld(script: str) -> Any:
     for text in _list_readings(script):
         with suppress(ValueError):
             return json.loads(text, strict=False)
-    raise ValueError("it is not JSON, even without what pages put around it")
+    raise ValueError("it is not JSON, even after stripping what pages wrap around it")
 
 
 def _list_readings(script: str) -> Iterator[str]:

@@ -22,7 +22,7 @@ class Migration(migrations.Migration):
 
 
 async def nothing_fails(trial: Trial) -> None:
-    async with trial.period("nothing"):
+    async with trial.period("nothing fails"):
         await asyncio.sleep(trial.choose(20, 5))
 
 

@@ -159,12 +159,12 @@ class Trial:
         return [
             none("readers get an answer, or a 503 that says when to ask again", readers.failed, f"faults among {sorts}"),
             Held(felt > 0, "readers notice: some answers are marked stale, or 503", f"{felt:,}"),
-            none("every body is what its hash and its ETag say", readers.checker.wrong, f"of {readers.checker.looked:,}"),
-            none(f"no answer is {ALLOWED:.0f} s older than it says", too_old, f"; the worst was by {worst:.1f} s"),
-            none("nothing was answered that was never published", unknown),
-            none("no snapshot that was seen is lost or came twice", lost, f"of {len(readers.published)}"),
-            none("no story is lost or doubled", find_story_faults(rows, self.newsroom), f"of {len({row[0] for row in rows})}"),
-            Held(verified.returncode == 0 and chain.is_one, "the chain is one and `verifywire` passes", words),
+            none("every body matches its hash and its ETag", readers.checker.wrong, f"of {readers.checker.looked:,}"),
+            none(f"no answer is {ALLOWED:.0f} s older than it says", too_old, f"; the worst was {worst:.1f} s older"),
+            none("nothing was served that was never published", unknown),
+            none("no snapshot that was seen is lost or replaced", lost, f"of {len(readers.published)}"),
+            none("no story is lost or duplicated", find_story_faults(rows, self.newsroom), f"of {len({row[0] for row in rows})}"),
+            Held(verified.returncode == 0 and chain.is_one, "there is one chain and `verifywire` passes", words),
             none("no other error in the logs of web hosts and ingest", logs),
         ]
 

@@ -129,7 +129,7 @@ class TakeForm(base.PreviewedForm[EditorTake]):
             )
             self.add_error("wire_date", why)
         if day and not is_published and day > self.now.astimezone(dt.UTC).date():
-            raise forms.ValidationError(f"{day} is in the future. Nothing was saved: write its take on the day.")
+            raise forms.ValidationError(f"{day} is in the future. Nothing was saved: write its take when it comes.")
         return self.cleaned_data
 
 

@@ -130,7 +130,7 @@ def show_command(
         if "confirmed" in request.POST and not is_confirmed:
             what = f"The last preview (days since {log.days})" if log.days else "The last preview"
             why = f"{what} was of something else, or is too old."
-            messages.error(request, f"{why} Nothing was changed: preview it again, then confirm.")
+            messages.error(request, f"{why} Nothing was changed: preview again, then confirm.")
             return HttpResponseRedirect(request.path)
         if is_confirmed:
             arguments = [*(one for one in log.arguments if one != "--dry-run"), "--yes"]

@@ -109,7 +109,7 @@ class EntityAdmin(QueuedAdmin[Entity], ExportingAdmin, PreviewedAdmin[Entity], F
                 return
         entity.save()
         number = relink([entity])
-        said = f"{entity} never gets a page." if decision == NEVER else f"{entity} has a page: {count(number, 'story', 'stories')}."
+        said = f"{entity} never gets a page." if decision == NEVER else f"{entity} got a page: {count(number, 'story', 'stories')}."
         remember(request, [entity], said)
         messages.success(request, said)
 

@@ -43,7 +43,7 @@ from wire.text.vocabulary import PairLabel, Status
 
 SIMILAR: Final = 8  # events that are offered for a merge
 CANDIDATES: Final = 3000  # stories around an event that are compared with it, the newest first
-SEEN_SOON: Final = "Readers see it within a minute; no day had to be published."
+SEEN_SOON: Final = "Readers see it within a minute; no day is published again."
 _ID: Final = re.compile(STORY_ID_PATTERN.strip("^$"))
 
 
@@ -56,7 +56,7 @@ class EventAdmin(QueuedAdmin[Event], ModelAdmin[Event]):
     list_per_page = 50
     search_fields = ("event_id",)  # and what `get_search_results` adds
     search_help_text = (
-        "Words of a headline, or the id of a story or an event. Of an event with one report, open the story, “Its event”."
+        "Words of a headline, or the id of a story or an event. For an event with one report, open its story, then “Its event”."
     )
     show_full_result_count = False
     empty = "No event has several reports yet. Stories that may report the same event wait in “Probably one event”."

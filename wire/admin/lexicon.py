@@ -251,7 +251,7 @@ class LexiconTermAdmin(ExportingAdmin, FreshAdmin[LexiconTerm]):
     def save_model(self, request: HttpRequest, obj: LexiconTerm, form: Any, change: bool) -> None:
         obj.origin = LexiconTerm.Origin.EDITOR  # kept through every later update of the shipped lexicon
         super().save_model(request, obj, form, change)
-        self.message_user(request, "Nothing was published. New stories use the term; Rebuild days… applies it to fetched ones.")
+        self.message_user(request, "Nothing was published. New stories use the term; “Rebuild days…” applies it to earlier ones.")
 
     def render_change_form(self, request: HttpRequest, context: Any, *args: Any, **kwargs: Any) -> HttpResponse:
         form = context["adminform"].form

@@ -91,7 +91,7 @@ class ReplacementForm(base.Form):
         if known and known.active:
             self.add_error("slug", "This publication is in the roster already.")
         elif known and data.get("name") not in {known.name, None}:
-            why = f"{known.name} had this slug, and its stories still use it. Choose another, or readmit it by its name."
+            why = f"{known.name} had this slug, and its stories still use it. Choose another slug, or give its name to readmit it."
             self.add_error("slug", why)
         if Publication.objects.exclude(slug=data.get("slug", "")).filter(name=data.get("name", "")).exists():
             self.add_error("name", "Another publication has this name.")
@@ -125,8 +125,8 @@ def _confirm(request: HttpRequest, form: ReplacementForm, context: Mapping[str, 
             base.remember(request, [made], data["reason"], ADDITION)
         snapshots = Snapshot.objects.filter(sequence__gt=newest)
         published = list_published(snapshots) if snapshots else "No day is open, so none was published; /sources shows the change."
-        left = f"{data['retire']} left and {data['name']} joined. The next ingest fetches its feed; the stories of both stay."
-        messages.success(request, f"{left} {published} The fingerprint is now {made.fingerprint}.")
+        left = f"{data['retire']} left and {data['name']} joined. The next ingest fetches the new feed; the stories of both stay."
+        messages.success(request, f"{left} {published} The roster's fingerprint is now {made.fingerprint}.")
         return HttpResponseRedirect(reverse("admin:sources_rosterrevision_change", args=[made.pk]))
     if confirmed:
         messages.warning(request, "The roster or the form has changed, so nothing was replaced. Look again, then confirm.")

@@ -343,7 +343,7 @@ def describe_storyline(event_id: str) -> str:
     except NotFound:
         return ""
     if not later:
-        return "Their event is in no storyline with another one."
+        return "Their event is in no storyline with other events."
     number = base.count(len(later) + 1, "event", "events")
     return format_html("Their event is in the storyline of {} that began with “{}”.", number, event_link(first.event_id))
 

@@ -43,13 +43,13 @@ AsOf = Annotated[IsoMoment | None, Query(description="As the wire stood at this 
 Trimmed = StringConstraints(strip_whitespace=True)
 StoryIdPath = Annotated[str, Path(max_length=100, description="A chatbotnews_id.", examples=["cbn-0123456789ab"]), Trimmed]
 EventIdPath = Annotated[str, Path(max_length=100, description="An event_id, or the id of any of its stories."), Trimmed]
-How = Annotated[Detail, Query(description="How much of each story: `brief`, `standard`, or all of it.")]
+How = Annotated[Detail, Query(description="How much of each story: `brief`, `standard` or `full`.")]
 Budget = Annotated[
     int | None,
     Query(
         ge=1,
         le=params.MOST_BUDGET,
-        description="As many as fit into this number of tokens, at least one; `next_cursor` has the rest.",
+        description="As many stories as fit into this number of tokens, at least one; `next_cursor` has the rest.",
     ),
 ]
 
@@ -269,7 +269,7 @@ def verify_source(request: HttpRequest, publication_name: Annotated[str, Query(m
     router,
     "/health/feeds.json",
     FeedsHealthOut,
-    "How old each source is, and the health of its feeds",
+    "When each source last had news, and the health of its feeds",
     tags=["roster"],
     operation_id="sources_api_feeds_health",
 )

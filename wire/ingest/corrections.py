@@ -41,7 +41,7 @@ def correct(story_id: str, *, reason: str, now: dt.datetime | None = None, **typ
         # What the wire says already is no change, or every citation would tell of a correction that nobody can find.
         changes = {name: value for name, value in changes.items() if value != getattr(latest, name)}
         if not changes.keys() - {"summary_short"}:  # which is cut from the other and corrects nothing by itself
-            hint = "Give another headline, summary or author: the wire already says these, white space and markup aside."
+            hint = "Give another headline, summary or author: the wire already says this, apart from white space and markup."
             raise InvalidArgument("Nothing was corrected.", hint)
         return _revise(story_id, reason, now, status=Status.CORRECTED, corrected_on=now.astimezone(dt.UTC).date(), **changes)
 
@@ -128,7 +128,7 @@ def decide_pair(pair_id: int, label: PairLabel, *, by: str, reason: str = "", no
         raise NotFound("These two stories are no longer in doubt: their events were regrouped.", "Nothing was changed.")
     if pair.label:
         decision = f"“{PairLabel(pair.label).label}”, by {pair.decided_by}"
-        hint = "Nothing was changed. An event's page can merge and split."
+        hint = "Nothing was changed. An event's page can merge or split events."
         raise InvalidArgument(f"This pair was already decided: {decision}.", hint)
     stories = (pair.story, pair.other)
     if any(story.current_id is None or story.status == Status.WITHDRAWN for story in stories):

@@ -31,7 +31,7 @@ _LONG: Final = 2_048
 _REASONS: Final[Mapping[Outcome, str]] = {
     Outcome.MERGED: "Another address of a known story.",
     Outcome.REPEATED: "The feed lists it twice; the first counts.",
-    Outcome.POSTPONED: "Changed again within the hour, or back within a day; checked again later.",
+    Outcome.POSTPONED: "Changed again within the hour, or changed back within a day; checked later.",
     Outcome.READ_DIFFERENTLY: "Unchanged by its publisher, but read differently by today's rules; the story stays.",
     Outcome.FINAL_DAY: "Its story belongs to a final day and stays as it is.",
 }

@@ -114,7 +114,7 @@ def normalise(entry: Entry, context: Context) -> StoryDraft:
     if not headline:
         raise Rejected("no_headline", "The item has no title.")
     if is_test_item(headline, plain_text(entry.summary, SHORT)):
-        raise Rejected("test_item", f"{headline[:80]!r} only tests publishing and is not a story.")
+        raise Rejected("test_item", f"{headline[:80]!r} is a publishing test, not a story.")
     publication, via, credited = _attribute(entry, context)
     try:
         url = canonical_url(entry.url)
@@ -127,7 +127,7 @@ def normalise(entry: Entry, context: Context) -> StoryDraft:
     medium = summary_of(entry, headline, of_maker=publication.tier == Tier.CORPORATE)
     author = clean_byline(byline(entry.author), publication.name, *publication.aliases)
     if context.feed and not context.feed.ai_only and not context.lexicon.is_about_ai(headline, medium):
-        raise Rejected("not_about_ai", f"{headline[:80]!r} is not about AI, and {context.feed} brings all kinds of news.")
+        raise Rejected("not_about_ai", f"{headline[:80]!r} is not about AI, and {context.feed} carries all kinds of news.")
     language, image = entry.language.strip().replace("_", "-"), entry.image
     is_image = len(image) <= 2048 and re.fullmatch(r"https?://[!-~]+", image) and not set(image) & set("<>\"'")
     return StoryDraft(

@@ -64,7 +64,7 @@ def find_recording(file: Path, slug: str, feeds: Sequence[Feed], now: dt.datetim
     if feed is None:
         raise InvalidArgument(
             f"It is not clear whose feed {file.name} is.",
-            "Name the publication with --publication SLUG, or put the file into a folder named by its slug.",
+            "Name the publication with --publication SLUG, or put the file into a folder named after its slug.",
         )
     match = _DATED.fullmatch(file.name)
     if not match:
@@ -73,7 +73,7 @@ def find_recording(file: Path, slug: str, feeds: Sequence[Feed], now: dt.datetim
         day = dt.date.fromisoformat(match[1])
         time = dt.time(int(match[2]), int(match[3]), int(match[4] or 0)) if match[2] else dt.time(23, 59, 59)
     except ValueError as error:
-        raise InvalidArgument(f"{file.name} is not named by a date: {error}.", "Name it YYYY-MM-DD.xml.") from error
+        raise InvalidArgument(f"{file.name} is not named after a date: {error}.", "Name it YYYY-MM-DD.xml.") from error
     if day > now.date():
         raise InvalidArgument(f"{file.name} is dated in the future.", f"Today is {now.date()} (UTC); correct the name.")
     return Recorded(file, feed, min(now, dt.datetime.combine(day, time, dt.UTC)))

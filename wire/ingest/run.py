@@ -244,7 +244,7 @@ def _note_faults(feed: Feed, what: str) -> Iterator[None]:
     except (OperationalError, InterfaceError, OSError, Busy):
         raise  # the database, room on the disk or the lease is gone: nothing that follows could be kept
     except Exception:
-        log.exception("%s could not be taken in.", what)
+        log.exception("%s could not be processed.", what)
         feed.health = FeedHealth.objects.filter(feed=feed).first() or FeedHealth(feed=feed)
 
 

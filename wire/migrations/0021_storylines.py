@@ -31,7 +31,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('probability', models.FloatField(help_text='Probability that both report one event, 0–1.')),
-                ('label', models.CharField(blank=True, choices=[('S', 'One event'), ('F', 'Another event of one storyline'), ('N', 'Nothing to do with each other')], help_text="An editor's decision.", max_length=1)),
+                ('label', models.CharField(blank=True, choices=[('S', 'One event'), ('F', "Another event of the same storyline"), ('N', 'Nothing to do with each other')], help_text="An editor's decision.", max_length=1)),
                 ('decided_at', models.DateTimeField(blank=True, null=True)),
                 ('decided_by', models.CharField(blank=True, max_length=150)),
                 ('other', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='wire.story')),

@@ -84,7 +84,7 @@ def publish_pending(now: dt.datetime | None = None, progress: Callable[[dt.date]
         try:
             propose_names()
         except Exception:
-            log.exception("No new names were proposed; the days are published.")
+            log.exception("Proposing new names failed; the days are published all the same.")
     return published
 
 
@@ -281,7 +281,7 @@ def _append(manifest: Mapping[str, Any], last: Snapshot | None, now: dt.datetime
     if last and now < last.generated_at:
         # No reason to refuse: nothing could be published for as long as a clock was ahead.
         if last.generated_at - now > LONGEST_LOCK_WAIT:
-            log.warning("The clock says %s, before the newest snapshot of %s: set it (NTP).", now, last.generated_at)
+            log.warning("The clock says %s, earlier than the newest snapshot (%s): set it (NTP).", now, last.generated_at)
         else:
             now = last.generated_at
     return Snapshot.objects.create(

@@ -33,7 +33,7 @@ def sign(wire_sha256: str) -> tuple[str, SigningKey]:
     if key.retired_at:
         raise WireError(
             f"{key_file()} holds the key {key.key_id}, which was retired on {key.retired_at:%Y-%m-%d}. Nothing was signed.",
-            "Put the key in force there, or make a new one with manage.py rotatekey.",
+            "Restore the key in force there, or make a new one with manage.py rotatekey.",
         )
     return base64.b64encode(private.sign(wire_sha256.encode())).decode(), key
 
@@ -148,13 +148,13 @@ def _describe_fault(snapshot: Snapshot, before: Snapshot | None) -> str:
     try:
         canonical = snapshot.canonical
     except Damaged as error:
-        return f"its bytes do not match its hash, for they cannot be read ({error.__cause__})"
+        return f"its bytes cannot be read, so its hash is unverified ({error.__cause__})"
     if provenance.sha256(canonical) != snapshot.wire_sha256:
         return "its bytes do not match its hash"
     if not is_valid(snapshot.signature, snapshot.wire_sha256, snapshot.key.public_key):
         return f"its signature does not match key {snapshot.key_id}"
     if snapshot.key.retired_at and snapshot.generated_at > snapshot.key.retired_at:
-        return f"its key {snapshot.key_id} was retired before"
+        return f"its key {snapshot.key_id} was retired before it was made"
     if {snapshot.previous_sha256, snapshot.manifest["previous_sha256"]} != {before.wire_sha256 if before else None}:
-        return "it does not link to the one before"
+        return "it does not link to the snapshot before"
     return ""

@@ -197,7 +197,7 @@ def _unpack(about: str, packed: bytes) -> bytes:
     """Raises: TypeError, ValueError for bytes without their seal."""
     compressed = packed[SEAL:]
     if not hmac.compare_digest(packed[:SEAL], _seal(settings.SECRET_KEY, about, compressed)):
-        raise ValueError("its seal is not of these bytes")
+        raise ValueError("its seal does not match these bytes")
     return zstandard.decompress(compressed)
 
 

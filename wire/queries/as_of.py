@@ -35,8 +35,8 @@ def snapshot_as_of(moment: dt.datetime, day: dt.date | None = None) -> Snapshot:
     snapshot = rows.filter(wire_date__lte=moment.astimezone(dt.UTC).date()).order_by("-wire_date", "-revision").first()
     if snapshot is None:
         earliest = Snapshot.objects.order_by("sequence").values_list("generated_at", flat=True).first()
-        since = f" Its first publish was at {timestamp(earliest)}." if earliest else ""
-        raise NotFound(f"The wire had published nothing yet.{since}", "Ask for a later moment.")
+        since = f" It first published at {timestamp(earliest)}." if earliest else ""
+        raise NotFound(f"The wire had published nothing by then.{since}", "Ask for a later moment.")
     return snapshot
 
 

@@ -39,7 +39,7 @@ ALIKE: Final = 0.935
 FOR_WORDS: Final = 0.1
 _REPORTERS: Final = [re.compile(pattern) for pattern in load("attributions")["reporters"]]
 NOT_MEANT: Final = (
-    "confirmed: two or more newsrooms of the roster report it independently. It does not mean that it is true. single_source: one "
+    "confirmed: two or more newsrooms of the roster report it independently, which does not make it true. single_source: one "
     "does. not_found: no report supports these words; that does not make it untrue. Makers' own posts are not counted."
 )
 

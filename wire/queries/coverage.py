@@ -40,9 +40,7 @@ def get_consensus(story_id: str | None = None, headline: str | None = None) -> C
         raise InvalidArgument("Neither story_id nor headline was given.", "Give one of them; story_id wins when both are given.")
     found = _find_nearest(headline)
     if found is None:
-        notes = (
-            "No coverage found: no story has a similar headline. That does not make it untrue; try search_wire with its main words."
-        )
+        notes = "No coverage found: no story has a similar headline. It may still be true; try search_wire with its main words."
         nothing: dict[str, Any] = dict.fromkeys(("first_reported", "story_id", "event_id", "matched"))
         nothing |= {"siblings": [], "sibling_details": [], "not_received": [], "maker_among_them": False}
         return ConsensusOut(consensus_score=0.0, cross_source_count=0, notes=notes, **nothing)
@@ -80,7 +78,7 @@ def _weigh(story: Story, likeness: float | None = None) -> ConsensusOut:
     if likeness is not None:  # of words, which is not sameness of claims
         about = (
             f"These figures belong to {story.chatbotnews_id}, the story whose headline is most similar to yours. They do not "
-            "confirm yours: compare `matched.headline` with it, names, numbers and verbs, before you say that anybody reports it. "
+            "confirm yours: compare names, numbers and verbs with `matched.headline` before you say that anybody reports it. "
         )
     unsafe = {other.chatbotnews_id for other in event if other.current and other.current.untrusted_instructions}
     return ConsensusOut(

@@ -95,7 +95,7 @@ def _parse_kinds(text: str | None) -> list[str]:
     known, named = list_kinds(), {kind.strip() for kind in (text or "").split(",") if kind.strip()}
     if unknown := sorted(named - known.keys()):
         raise InvalidArgument(
-            f"kinds: {plain_text(', '.join(unknown), 60)!r} is not a kind of document.", f"Use one of: {', '.join(known)}."
+            f"kinds: {plain_text(', '.join(unknown), 60)!r} names no kind of document.", f"Use any of: {', '.join(known)}."
         )
     return [name for name in known if not named or name in named]
 

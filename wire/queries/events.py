@@ -107,8 +107,8 @@ def _find_days(since: dt.date, until: dt.date) -> list[dt.date]:
     found = list(rows.values_list("wire_date", flat=True)[: MOST_DAYS + 1])
     if len(found) > MOST_DAYS:
         raise InvalidArgument(
-            f"date names more than {MOST_DAYS} published days.",
-            "Give a week or two, or ask search_wire (/api/search.json) for words.",
+            f"date covers more than {MOST_DAYS} published days.",
+            "Give a week or two, or search for words with search_wire (/api/search.json).",
         )
     if not found:
         raise NotFound(

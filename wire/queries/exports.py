@@ -119,7 +119,7 @@ def get_list(
     Raises: InvalidArgument unless exactly one of these is given, and for a strange cursor; NotFound.
     """
     if [date, category, topic, query].count(None) != 3:
-        raise InvalidArgument("Not exactly one of date, category, topic and query was given.", "Give one of them.")
+        raise InvalidArgument("Exactly one of date, category, topic and query is needed.", "Give one of them.")
     if date is not None:
         if cursor is not None:
             raise InvalidArgument("A day is exported whole and has no cursor.", "Leave cursor out.")

@@ -45,5 +45,5 @@ def get_picture(story_id: str) -> bytes:
             picture_store.delete_stories([story_id])
             webp = None
     if webp is None:
-        raise NotFound("There is no picture of this story.", "Its publication may not allow it; /api/sources.json says so.")
+        raise NotFound("There is no picture for this story.", "Its publication may not allow it; /api/sources.json says so.")
     return webp

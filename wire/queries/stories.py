@@ -69,7 +69,7 @@ def get_citation(story_id: str, citation_format: CitationFormat = CitationFormat
     if story.status == Status.WITHDRAWN or story.current is None:
         raise Withdrawn(
             f"{story.chatbotnews_id} was withdrawn and must not be cited.",
-            "get_story tells its status; search_wire finds other coverage.",
+            "get_story gives its status; search_wire finds other coverage.",
         )
     return CitationOut(
         citation=cite(citable(story, story.current), citation_format), format=str(citation_format), story_id=story.chatbotnews_id
@@ -202,7 +202,7 @@ def _build_scope(filters: Filters) -> Scope:
 
 
 PINS: Final = (
-    "A pin is @r and a revision, optionally with a colon and at least eight digits of its hash. Only get_story, get_citation "
+    "A pin is @r and a revision number, maybe with a colon and at least eight digits of its hash. Only get_story, get_citation "
     "and verify_citation take one."
 )
 IDS: Final = "Ids look like cbn-0123456789ab; search_wire (/api/search.json) and wire://today (/api/today.json) list them."

@@ -41,7 +41,7 @@ class ShortStoriesOut(Schema):
     next_cursor: str | None
     total: int
     est_tokens: int
-    citation_pattern: str | None = Field(None, description="In brief: a story's layered citation, made of its fields.")
+    citation_pattern: str | None = Field(None, description="detail=brief: makes a story's layered citation of its fields.")
 
 
 MORE: Final = "more_of_event"  # which stories of a search by event have

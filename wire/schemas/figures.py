@@ -55,7 +55,7 @@ class ActivityOut(Schema):
     days: list[DayCount] = Field(description="Oldest first.")
     total: int
     mean: float = Field(description="Stories a day, one decimal.")
-    peak: DayCount | None = Field(description="The day with most stories, the newest if tied; null if there is none.")
+    peak: DayCount | None = Field(description="The day with the most stories, the newest if tied; null if there is none.")
     first_reports: FirstReports | None = Field(None, description="Of a source.")
 
 
@@ -66,7 +66,7 @@ class TierCoverage(Schema):
     tier_label: str
     reported: list[str] = Field(description="Counted as independent sources.")
     not_counted: list[str] = Field(description="Reported it only as a copy, or not as news.")
-    silent: list[str] = Field(description="Delivered stories in those days, none about it.")
+    silent: list[str] = Field(description="Delivered stories on those days, but none about the event.")
     not_received: list[str] = Field(description="Sent no story at all on those days.")
 
 
@@ -82,7 +82,7 @@ class CoverageOut(Schema):
 class WeekDay(Schema):
     date: dt.date
     stories: int
-    events: int = Field(description="Events with a report of that day.")
+    events: int = Field(description="Events with a report on that day.")
 
 
 class WeekStoryline(Schema):

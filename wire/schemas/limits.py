@@ -11,8 +11,8 @@ class RequestLimitOut(Schema):
     limit: int
     period_seconds: int
     remaining: int
-    wait_seconds: int = Field(description="Until the next request may pass; 0: now.")
-    resets_at: Moment = Field(description="When all are available again, if none is sent.")
+    wait_seconds: int = Field(description="Seconds until the next request is accepted; 0: now.")
+    resets_at: Moment = Field(description="When the full limit is available, if no request is sent.")
 
 
 class StreamLimitOut(Schema):

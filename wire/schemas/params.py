@@ -117,7 +117,7 @@ class Sort(StrEnum):
     NEWEST = "newest"
 
 
-GROUP = "`event`: where several stories of one event match, only the best of them, if the best come first. `none`: all."
+GROUP = "`event`: of several matching stories of one event, only the best, if ranked by relevance. `none`: all."
 
 
 class EntityKind(StrEnum):

@@ -23,7 +23,7 @@ class CheckOut(Schema):
 
 class QuotationOut(Schema):
     text: str
-    found_in: str | None = Field(description="Such as `headline, revision 2`; null: the record has no such words.")
+    found_in: str | None = Field(description="For example `headline, revision 2`; null: these words are not in the record.")
 
 
 class VerifiedCitation(Schema):
@@ -52,7 +52,7 @@ class VerifiedCitation(Schema):
 
 
 class VerifiedOut(Schema):
-    """A text's citations of the wire, and if they are right."""
+    """A text's citations of the wire, and whether they are right."""
 
     citations: list[VerifiedCitation]
     found: int
@@ -72,7 +72,7 @@ class LeafOut(Schema):
 
 
 class InclusionOut(Schema):
-    """Proof that a story is in its day's snapshot, and it in the log. Hashes are base64; trees as in RFC 9162."""
+    """Proof that a story is in its day's snapshot, and the snapshot in the log. Hashes are base64; trees as in RFC 9162."""
 
     story: dict[str, object] = Field(description="The story's line in the day's manifest: the first leaf, as RFC 8785 bytes.")
     story_index: int
@@ -110,7 +110,7 @@ class WitnessedLogOut(Schema):
     size: int
     note: str = Field(description="Its checkpoint, with this wire's cosignature (C2SP tlog-cosignature) under it.")
     seen_at: Moment
-    fault: str | None = Field(description="What the last check found wrong; `note` is from before it.")
+    fault: str | None = Field(description="What the last check found wrong; `note` is from an earlier check.")
 
 
 class WitnessedOut(Schema):
@@ -161,7 +161,7 @@ class RevisedStory(Schema):
     original_publisher: str
     untrusted_instructions: bool
     by: Literal["editor", "publisher"]
-    reason: str = Field(description="The editor's, public; or empty.")
+    reason: str = Field(description="The editor's, shown to readers; or empty.")
     recorded_at: Moment
     permalink: str = Field(description="Leads to this revision.")
     changed: list[ChangedField]
@@ -181,7 +181,7 @@ class DayChangesOut(Schema):
     wire_date: dt.date
     first_published_at: Moment
     revision: int = Field(description="The day's newest.")
-    late: list[LateStory] = Field(description="Stories that came when the day was final already, newest first.")
+    late: list[LateStory] = Field(description="Stories that came after the day was final, newest first.")
     withdrawn: list[WithdrawnStory] = Field(description="In the order of their withdrawal.")
     revised: list[RevisedStory] = Field(description="Texts before and after, the newest revision first; at most 200.")
     total_revised: int
@@ -195,7 +195,7 @@ class ChangeOut(Schema):
     kind: ChangeKind
     subject: str = Field(description="The story, event or day, or the roster's revision.")
     revision: int | None = Field(description="The story's or the day's, as it was then.")
-    event_id: str | None = Field(description="Of a story: its event. Of a merged or split event: where its stories went.")
+    event_id: str | None = Field(description="For a story: its event. For a merged or split event: where its stories went.")
     at: Moment
     url: str = Field(description="Where it stands now.")
 
@@ -210,7 +210,7 @@ class ChangesOut(Schema):
     counts: dict[ChangeKind, int] | None = Field(
         None,
         exclude_if=lambda counts: counts is None,
-        description="Without `cursor`: the number of all changes since then by kind, listed here or not.",
+        description="Without `cursor`: how many changes of each kind since then, listed here or not.",
     )
 
 
@@ -224,7 +224,7 @@ class VoiceOut(Schema):
     published_at: Moment
     layered_ready: str = Field(description="The canonical citation.")
     untrusted_instructions: bool
-    bears: str = Field(description="Its headline or the sentence of its summary that says most of the claim.")
+    bears: str = Field(description="Its headline or the summary sentence that covers most of the claim.")
 
 
 class EventCorroboration(Schema):
@@ -232,14 +232,14 @@ class EventCorroboration(Schema):
 
     event_id: StoryId
     headline: str
-    coverage: float = Field(description="How much of the claim its best report says, 0-1; 0 where numbers or names differ.")
+    coverage: float = Field(description="How much of the claim its best report covers, 0-1; 0 where numbers or names differ.")
     voices: list[VoiceOut] = Field(description="Newsrooms that report it independently, oldest first.")
     makers: list[VoiceOut] = Field(description="Makers' own statements, which are not independent.")
     first_reported: VoiceOut | None
     similar: list[VoiceOut] = Field(
         default=[], description="Reports that may say it in other words. They are not counted: compare them yourself."
     )
-    words_not_reported: list[str] = Field(description="Words of the claim, stemmed, that no report of the event has.")
+    words_not_reported: list[str] = Field(description="Words of the claim, stemmed, that are in no report of the event.")
 
 
 class CorroborationOut(Schema):
@@ -247,9 +247,9 @@ class CorroborationOut(Schema):
 
     claim: str
     verdict: Literal["confirmed", "single_source", "not_found"]
-    independent_sources: int = Field(description="Newsrooms of all its events, each once.")
-    events: list[EventCorroboration] = Field(description="Those that support it; for not_found the nearest.")
-    silent_sources: list[str] = Field(description="Feeds are silent or were never fetched: reports may be missing.")
+    independent_sources: int = Field(description="Newsrooms in all `events`, each counted once.")
+    events: list[EventCorroboration] = Field(description="Those that support the claim; for not_found, the nearest.")
+    silent_sources: list[str] = Field(description="Sources whose feeds are silent or were never fetched: reports may be missing.")
     degraded: list[Literal["vectors"]] = Field(default=[], description="`vectors`: meaning could not be compared.")
     notes: str
 

@@ -22,9 +22,9 @@ def describe_day(events: Sequence[EventView], day: dt.date, stories: int, public
     counts = f"{_count(stories, 'story', 'stories')}{about}"
     found = [f"{counts} from {publications} of {ROSTER_SIZE} publications"]
     if usual >= 1 and stories >= BUSY * usual:
-        found.append(f", more stories than usual ({round(usual)})")
+        found.append(f", more stories than the usual {round(usual)}")
     elif usual >= 1 and stories <= QUIET * usual:
-        found.append(f", fewer stories than usual ({round(usual)})")
+        found.append(f", fewer stories than the usual {round(usual)}")
     widely = sum(event.newsrooms >= WIDELY for event in events)
     going_on = sum(event.first.published_at.astimezone(dt.UTC).date() < day for event in events)
     facts = [f"{widely} widely reported" if widely else "", f"{going_on} continued from earlier days" if going_on else ""]

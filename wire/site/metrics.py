@@ -49,16 +49,16 @@ def _of_process() -> Iterator[str]:
     yield _gauge("wire_kept_answers", "Cached answers in this process's memory.", memory_cache.answers.count)
     yield _gauge("wire_kept_bytes", "Bytes that cached answers take.", memory_cache.answers.bytes)
     is_stale = int(memory_cache.answers.is_stale)
-    yield _gauge("wire_kept_stale", "Whether cached answers are served although the database cannot be read.", is_stale)
-    yield "# HELP wire_errors_total Answers with a server error, by the surface that gave them.\n# TYPE wire_errors_total counter"
+    yield _gauge("wire_kept_stale", "Whether cached answers are served because the database cannot be read.", is_stale)
+    yield "# HELP wire_errors_total Answers with a server error, by entry point (label door).\n# TYPE wire_errors_total counter"
     yield from (f'wire_errors_total{{door="{door}"}} {error_counts.counts[door]}' for door in error_counts.DOORS)
     source = routing.source
-    yield _gauge("wire_database_outages", "Times that the database went away.", source.outages, kind="counter")
+    yield _gauge("wire_database_outages", "How often the database became unreachable.", source.outages, kind="counter")
     if routing.REPLICA in settings.DATABASES:
         yield _gauge("wire_replica_read", "Whether the replica is read.", int(source.alias == routing.REPLICA))
         is_up = int(not routing.explain_outage(queries.wire_version))
         yield _gauge("wire_primary_up", "Whether the primary answers, whatever the replica does.", is_up)
-        yield _gauge("wire_replica_fallbacks", "Times that reads switched to the primary.", source.fallbacks, kind="counter")
+        yield _gauge("wire_replica_fallbacks", "How often reads switched to the primary.", source.fallbacks, kind="counter")
 
 
 def _of_wire() -> Iterator[str]:

@@ -66,7 +66,7 @@ def read_form(params: Params) -> SearchForm:
         if name == "query":
             raise InvalidArgument(f"The query is longer than {MAX_QUERY} characters.", "Use fewer words.") from None
         refused, params[name] = params[name], ""
-        raise InvalidArgument(f"The filter “{name}” cannot be {refused!r}.", "Choose from the form, or leave it empty.") from None
+        raise InvalidArgument(f"The filter “{name}” rejects {refused!r}.", "Choose from the form, or leave it empty.") from None
     except NotInRoster:
         refused, params["source"] = params["source"], ""
         raise InvalidArgument(f"“{refused}” is not one of the 24 publications.", "Choose one from the list.") from None

@@ -133,7 +133,7 @@ def find_other_figure(claim: Statement, told: Statement) -> str:
             continue  # it says both, as in "$12 million of a planned $20 million"
         rivals = [other for other in told.quantities if one.counts_alike(other)]
         if rivals and not any(one.agrees(other) for other in told.quantities):
-            return f"It says {one.said}, the record says {' and '.join(dict.fromkeys(other.said for other in rivals))}."
+            return f"It says {one.said}, but the record says {' and '.join(dict.fromkeys(other.said for other in rivals))}."
     if differ(claim.text, told.text):
         return "It names another version."
     if claim.months and told.months and claim.months.isdisjoint(told.months):
@@ -145,19 +145,19 @@ def _find_denial(claim: Statement, told: Statement, *, is_whole: bool) -> str:
     for pair in _OPPOSITES + (_OPPOSITES_OF_A_CLAIM if is_whole else []):
         for mine, theirs in (pair, pair[::-1]):
             if claim.stems & mine and told.stems & theirs and not told.stems & mine:
-                return f"It says {min(claim.stems & mine)!r}, the record says the opposite."
+                return f"It says {min(claim.stems & mine)!r}, but the record says the opposite."
     told_denied = frozenset[str]().union(*told.denied)
     if any(denied[0] in told.asserted and told_denied.isdisjoint(denied) for denied in claim.denied):
         return "It denies what the record says."
     claim_denied = frozenset[str]().union(*claim.denied, told_denied if claim.stems & _EXEMPTING else ())
     of_record = frozenset[str]().union(*(denied for denied in told.denied if claim_denied.isdisjoint(denied)))
     if denied := (claim.asserted & of_record) - told.asserted - _LIGHT:
-        return f"The record denies what it says of {sorted(denied)[0]!r}."
+        return f"It says something of {sorted(denied)[0]!r} that the record denies."
     for verb, doers, others in claim.done:
         same_verb = [(theirs, what) for done, theirs, what in told.done if done == verb]
         is_so = any(doers & theirs and others & what for theirs, what in same_verb)
         if not is_so and any(doers & what and others & theirs for theirs, what in same_verb):
-            return f"It says {verb!r} the other way round."
+            return f"It turns round who did what to whom ({verb!r})."
     return ""
 
 

@@ -60,7 +60,7 @@ class PairLabel(TextChoices):
     """Editor's decision on how two reports belong together."""
 
     SAME = "S", "One event"
-    FOLLOW_UP = "F", "Another event of one storyline"
+    FOLLOW_UP = "F", "Another event of the same storyline"
     DIFFERENT = "N", "Nothing to do with each other"
 
 

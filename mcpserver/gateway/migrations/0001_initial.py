@@ -106,7 +106,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('key', models.CharField(max_length=64, primary_key=True, serialize=False)),
                 ('resource', models.CharField(max_length=60)),
-                ('agent', models.CharField(blank=True, help_text="Whose it is; nobody else is given it. Empty: anybody's.", max_length=40)),
+                ('agent', models.CharField(blank=True, help_text="The agent it is for; no other is given it. Empty: anybody.", max_length=40)),
                 ('uri', models.CharField(max_length=2000)),
                 ('body', models.BinaryField(help_text='The data as JSON.')),
                 ('sha256', models.CharField(max_length=64)),

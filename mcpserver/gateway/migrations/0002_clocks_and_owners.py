@@ -21,7 +21,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='bucket',
             name='boot',
-            field=models.CharField(blank=True, default='', help_text='Which run of which machine these are of.', max_length=36),
+            field=models.CharField(blank=True, default='', help_text="Boot id that steady_at belongs to.", max_length=36),
         ),
         migrations.AddField(
             model_name='bucket',
@@ -31,12 +31,12 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='entry',
             name='attributes_sha256',
-            field=models.CharField(blank=True, default='', help_text="Of the agent's attributes as it was fetched; with others it is not given.", max_length=64),
+            field=models.CharField(blank=True, default='', help_text="Hash of its agent's attributes; after a change, it is not given again.", max_length=64),
         ),
         migrations.AddField(
             model_name='entry',
             name='boot',
-            field=models.CharField(blank=True, default='', help_text='Which run of which machine these are of.', max_length=36),
+            field=models.CharField(blank=True, default='', help_text="Boot id that steady_at belongs to.", max_length=36),
         ),
         migrations.AddField(
             model_name='entry',
@@ -56,7 +56,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='heartbeat',
             name='key',
-            field=models.CharField(blank=True, default='', help_text='Of the question that it answered, and of who asked.', max_length=64),
+            field=models.CharField(blank=True, default='', help_text="Hash of the request answered and of who asked.", max_length=64),
         ),
         migrations.AddField(
             model_name='upstreamstate',

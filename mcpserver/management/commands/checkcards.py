@@ -83,7 +83,7 @@ def check_cards(root: Path) -> Iterator[str]:
         except ValidationError as error:
             yield from (f"{where}: {'.'.join(map(str, row['loc']))}: {row['msg']}" for row in error.errors())
     if settings.SITE_IS_HTTPS and settings.WIRE_MCP_URL not in [remote["url"] for remote in registered.get("remotes", ())]:
-        yield f"{REGISTRY}: no remote has the WIRE_MCP_URL {settings.WIRE_MCP_URL}. Put your own address and name there."
+        yield f"{REGISTRY}: no remote has the address {settings.WIRE_MCP_URL} (WIRE_MCP_URL). Put your own address and name there."
 
 
 def check_tools(_root: Path) -> Iterator[str]:

@@ -15,7 +15,7 @@ from mcpserver.tooling import usage
 
 
 class Command(WireCommand):
-    help = "Serve MCP over stdio, for Claude Desktop and similar clients. Nothing but protocol goes to standard output."
+    help = "Serve MCP over stdio, for Claude Desktop and similar clients. Standard output carries MCP messages only."
 
     def handle(self, **_options: Any) -> None:
         anyio.run(_serve)

@@ -31,17 +31,17 @@ def output_schema(schema: dict[str, Any]) -> dict[str, Any]:
     get_story describes it, and to describe it with each list would be half of what a client reads before its first question.
     """
     if "next_cursor" in schema["properties"]:
-        schema["properties"]["note"] = {"type": "string", "description": "Of a list that was cut: what is left."}
+        schema["properties"]["note"] = {"type": "string", "description": "For a cut list: how to get the rest."}
     story = schema.get("$defs", {}).get("StoryOut")
     if story is not None:
         story["properties"] = {name: story["properties"][name] for name in BRIEF} | {
-            "says": {"type": "string", "description": "In brief: goes into citation_pattern."},
+            "says": {"type": "string", "description": "detail=brief: goes into citation_pattern."},
             "citation_objects": {
                 "anyOf": [{"type": "object"}, {"type": "null"}],
-                "description": "In brief only where citation_pattern does not fit.",
+                "description": "If detail=brief: only where citation_pattern does not fit.",
             },
         }
         story["required"] = [*BRIEF]
-        pattern = {"type": "string", "description": "In brief: a story's layered citation, made of its fields."}
+        pattern = {"type": "string", "description": "detail=brief: makes a story's layered citation of its fields."}
         schema["properties"]["citation_pattern"] = pattern
     return compact(schema)

@@ -46,13 +46,13 @@ async def true_to_the_chain(wire: Wire, served: Served, load: Load) -> list[Held
     verifies, words = await asyncio.to_thread(wire.verifies)
     checker = load.checker
     return [
-        none("readers get no error", load.failed, f"among {answers}; {again} sent again"),
-        none("every body matches its hash and ETag; no client goes back", checker.wrong, f"of {checker.looked:,}"),
+        none("readers get no error", load.failed, f"among {answers}; {again} retried"),
+        none("every body matches hash and ETag; no client goes back in time", checker.wrong, f"of {checker.looked:,}"),
         none(
-            "stories and days are served as in the chain, and nothing else ever was",
+            "stories and days match the chain, and nothing else was ever served",
             checker.against(chain),
             f"of {len(chain.shown):,} stories and {len({day for day, _ in chain.days})} days",
         ),
-        Held(verifies and chain.is_one, "the chain is one and `verifywire` passes", words),
+        Held(verifies and chain.is_one, "there is one chain and `verifywire` passes", words),
         none("no fault in the log", served.troubles()),
     ]

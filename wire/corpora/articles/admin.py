@@ -253,7 +253,7 @@ class PublisherAdmin(base.ModelAdmin[Publisher]):
                 number = store.remove(publisher, timezone.now())
                 done = f"Removed, with {base.count(number, 'article', 'articles')}"
                 base.remember(request, [publisher], f"{done}. Reason: {form.cleaned_data['reason']}")
-            self.message_user(request, f"{done}. Its addresses say so from now on.")
+            self.message_user(request, f"{done}. Its addresses now answer that it was removed.")
             return back
         context = {**self.admin_site.each_context(request), "title": "Remove a publisher", "opts": self.opts}
         return render(request, "admin/publisher_remove.html", context | {"publisher": publisher, "form": form})

@@ -21,19 +21,19 @@ REFUSALS: Final = {
     402: "`payment_required`: the article costs something. The terms are x402's, in the header PAYMENT-REQUIRED and in the body; "
     "ask again with the payment in the header PAYMENT-SIGNATURE.",
     404: "`not_found`: there is no such publisher, or no such article; the message says if it was removed, and when.",
-    422: "`invalid_argument`: an argument is missing, out of bounds, or another list's or publisher's; the message names it.",
+    422: "`invalid_argument`: an argument is missing, out of bounds, or of another list or publisher; the message names it.",
     502: "`upstream_failed`: the article is not stored, and its page cannot be read at the moment; the message says why.",
 }
 
 _answers = partial(document_answers, refusals=REFUSALS)
 
 Slug = Annotated[str, Path(max_length=100, description="A publisher's slug, as publishers.json lists it.", examples=["wire"])]
-Keywords = Annotated[str, Query(min_length=1, max_length=MAX_QUERY, description="Keywords. Each counts three times in the title.")]
+Keywords = Annotated[str, Query(min_length=1, max_length=MAX_QUERY, description="Keywords. Title matches count three times.")]
 Found = Annotated[int, Query(ge=1, le=20)]
 Listed = Annotated[int, Query(ge=1, le=50)]
 Cursor = Annotated[str | None, Query(max_length=8_000, description="`next_cursor` of the previous page.")]
 Url = Annotated[str, Query(min_length=1, max_length=MAX_URL, description="An article's address at its publisher.")]
-MaxChars = Annotated[int, Query(ge=1, le=queries.WHOLE, description="The most characters of the text; `next_offset` continues.")]
+MaxChars = Annotated[int, Query(ge=1, le=queries.WHOLE, description="At most this many characters; `next_offset` continues.")]
 Offset = Annotated[int, Query(ge=0, le=queries.WHOLE, description="Where in the text to begin: a `next_offset`.")]
 
 

@@ -212,12 +212,12 @@ class _Run:
                 except (Error, OSError, WireError):
                     raise  # the database, room on the disk or the lease is gone: nothing that follows could be stored
                 except Exception:  # a fault of ours in one document costs no other its turn
-                    log.exception("%s could not be taken in.", mask_address(document.url))
+                    log.exception("%s could not be processed.", mask_address(document.url))
                     self._note_failure(document, "internal_error", FAULT)
                     children = []
                 if children and document.depth == MAX_DEPTH:
                     self.report.counts["too deep"] += len(children)
-                    message = f"refused: {len(children):,} sitemaps, more than {MAX_DEPTH} deep, such as {children[0].url}"
+                    message = f"refused: {len(children):,} sitemaps nested more than {MAX_DEPTH} deep, such as {children[0].url}"
                     self.report.refused.append(f"{document.url}: {message}")
                     continue
                 asked |= {child.url for child in children}
@@ -268,7 +268,7 @@ class _Run:
             except RefusedItem as refusal:
                 reason = refusal.code
             except Exception:
-                log.exception("%s could not be taken in.", entry.url)
+                log.exception("%s could not be processed.", entry.url)
                 reason = "internal error"
                 if reason not in refusals:
                     self.report.errors.append(f"{entry.url}: {FAULT}")
@@ -391,7 +391,7 @@ class _Run:
         self.failures[host] += 1
         if self.failures[host] == MOST_TROUBLE:
             self.hosts.setdefault(host, fetch.HostNote()).not_before = timezone.now() + dt.timedelta(minutes=10)
-            message = f"{MOST_TROUBLE} pages in a row failed, so it is not asked for 10 minutes. The last: {unread.message}"
+            message = f"{MOST_TROUBLE} pages in a row failed, so it is left alone for 10 minutes. The last said: {unread.message}"
             self.report.errors.append(f"{host}: {message}")
 
     def _store_pages(self, batch: Sequence[tuple[int, str, Page | Unread]]) -> None:
@@ -428,7 +428,7 @@ class _Run:
             if isinstance(error, RefusedItem):
                 unread = Unread(error.code, f"The page is at {url[:200]} now, which is not indexed: {error.code}.")
             else:
-                log.exception("%s could not be taken in.", url)
+                log.exception("%s could not be processed.", url)
             self._note_unread(article, unread)
             return None
         draft = store.settle_address(self.publisher, article, draft, url)

@@ -80,7 +80,7 @@ class Publisher(Sealed):
         null=True,
         blank=True,
         validators=[MinValueValidator(1), MaxValueValidator(6_000)],
-        help_text="Most requests a minute for one client; empty for the wire's own limit alone, which always applies.",
+        help_text="Maximum of requests a minute for one client; if empty, only the wire's own limit, which always applies.",
     )
     price = models.JSONField(
         default=dict,
@@ -89,7 +89,7 @@ class Publisher(Sealed):
     )
     next_number = models.PositiveIntegerField(default=0, editable=False, help_text="Of its next article; none is used twice.")
     created_at = models.DateTimeField(auto_now_add=True)
-    indexed_at = models.DateTimeField(null=True, blank=True, editable=False, help_text="When indexing last came to its end.")
+    indexed_at = models.DateTimeField(null=True, blank=True, editable=False, help_text="When indexing last finished.")
     removed_at = models.DateTimeField(null=True, blank=True, editable=False)
 
     objects = PublisherQuerySet.as_manager()
@@ -180,13 +180,13 @@ class Source(models.Model):
     digest = models.CharField(max_length=64, blank=True, editable=False, help_text="SHA-256 of the document that was read last.")
     read_at = models.DateTimeField(null=True, editable=False, help_text="When it was read whole, not merely found unchanged.")
     children = models.JSONField(
-        default=dict, editable=False, help_text="By address, the sitemaps that it leads to: what is to be known when asking again."
+        default=dict, editable=False, help_text="The sitemaps that it leads to, by address, with what the next request needs."
     )
     asked_at = models.DateTimeField(null=True, editable=False)
     worked_at = models.DateTimeField(null=True, editable=False)
     found = models.PositiveIntegerField(default=0, editable=False, help_text="Articles that it named when it was read last.")
     refused = models.JSONField(
-        default=dict, editable=False, help_text="By reason, how many items of it were not taken, and the first of them."
+        default=dict, editable=False, help_text="How many of its items were refused, by reason, and the first of them."
     )
     failures = models.PositiveSmallIntegerField(default=0, editable=False, help_text="In a row.")
     error_code = models.CharField(max_length=30, blank=True, editable=False)
@@ -258,12 +258,12 @@ class Article(Sealed):
     publisher = models.ForeignKey(Publisher, on_delete=models.CASCADE, related_name="articles")
     number = models.PositiveIntegerField()
     state = models.CharField(max_length=7, choices=State.choices, default=State.WAITING)
-    url = models.CharField(max_length=2048, help_text="As the publisher gives it; what is fetched and answered.")
+    url = models.CharField(max_length=2048, help_text="As the publisher gives it; fetched, and shown in answers.")
     key = models.CharField(max_length=2048, help_text="Its canonical form, by which it is recognised.")
     title = models.CharField(max_length=500, blank=True)
     author = models.CharField(max_length=300, blank=True)
     published_at = models.DateTimeField(null=True)
-    place = models.BigIntegerField(default=0, help_text="Milliseconds since 1970 of its publication; 0 without a date, and before.")
+    place = models.BigIntegerField(default=0, help_text="Publication time in milliseconds since 1970; 0 if undated or earlier.")
     description = models.TextField(blank=True, help_text="Plain text.")
     language = models.CharField(max_length=35, blank=True)
     markdown = models.TextField("text", blank=True, help_text="In Markdown; empty until it has been read.")
@@ -271,9 +271,9 @@ class Article(Sealed):
     first_seen_at = models.DateTimeField()
     last_seen_at = models.DateTimeField(help_text="When a feed, a sitemap or its page last showed it.")
     read_at = models.DateTimeField(null=True, help_text="When its text was last read.")
-    listed_change = models.DateTimeField(null=True, help_text="The last change that its sitemap tells.")
-    ask_at = models.DateTimeField(null=True, help_text="When its page is asked again, whatever sources say; 1970 for at once.")
-    missing_since = models.DateTimeField(null=True, help_text="First of the answers 404 or 410 that came without another between.")
+    listed_change = models.DateTimeField(null=True, help_text="The last change that its sitemap states.")
+    ask_at = models.DateTimeField(null=True, help_text="When its page is fetched next, whatever sources say; 1970 means at once.")
+    missing_since = models.DateTimeField(null=True, help_text="When the present run of 404 or 410 answers began.")
     gone_at = models.DateTimeField(null=True)
     failures = models.PositiveSmallIntegerField(default=0)
     error = models.CharField(max_length=500, blank=True)

@@ -58,7 +58,7 @@ def unread(outcome: fetch.Unchanged | fetch.Failed) -> Unread:
     code = outcome.code
     message = _SENTENCES.get(code, outcome.message)
     if code.startswith("http_") and code not in _SENTENCES:
-        message = f"The publisher's server answers {code.removeprefix('http_')} instead of the page."
+        message = f"The publisher's server answers with status {code.removeprefix('http_')}."
     return Unread(code, message)
 
 

@@ -38,7 +38,7 @@ DEADLINE: Final = 10.0  # seconds for its body; shorter than TAKING, so that two
 MAX_ANSWER: Final = 65_536  # bytes of it
 AT_ONCE: Final = 3  # payments that are checked at a time in a process: the threads are needed for readers, too
 HOW_TO_PAY: Final = (
-    'Pay as `accepts` says and ask again with the payment: the header PAYMENT-SIGNATURE, or _meta["x402/payment"] in MCP.'
+    'Pay as `accepts` says and ask again with the payment in the header PAYMENT-SIGNATURE, or in _meta["x402/payment"] in MCP.'
 )
 BUSY: Final = "This payment is being processed. Send it again in 30 seconds."
 
@@ -173,7 +173,7 @@ def _buy(publisher: Publisher, url: str, offered: Authorization, give: Callable[
         raise InvalidPayment(why)
     other = routing.write(lambda: _save_settlement(mine, offered, settled))
     if other is not None and not (_is_recent(other) and _is_for(other, publisher, key)):
-        raise InvalidPayment("This payment was already used: its transaction paid for another article, or long ago.")
+        raise InvalidPayment("This payment was already used: its transaction paid for another article, or is too old.")
     return given, settled
 
 

@@ -37,7 +37,7 @@ def create_almanac() -> Publisher:
     with transaction.atomic():
         if not WireState.lock().is_sample:
             message = "This is not a sample wire, and invented articles are never served beside real ones."
-            raise InvalidArgument(message, "Use another WIRE_DATA_DIR, and loadsample there first.")
+            raise InvalidArgument(message, "Use another WIRE_DATA_DIR, and run loadsample there first.")
         publisher, is_new = Publisher.objects.get_or_create(slug=SLUG, defaults=facts)
         if is_new:
             for kind, path in ((Source.Type.FEED, "/feed.xml"), (Source.Type.SITEMAP, "/sitemap.xml")):

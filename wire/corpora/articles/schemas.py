@@ -64,7 +64,7 @@ class ArticleOut(Schema):
     language: str | None
     format: Literal["markdown", "text", "html"]
     text: str = Field(
-        description="The article, or what of it fits `max_chars` from `offset` on; an excerpt where the publisher gives no more."
+        description="The article, or up to `max_chars` of it from `offset` on; an excerpt where the publisher gives no more."
     )
     total_chars: int = Field(description="Of the whole text in this format.")
     next_offset: int | None = Field(description="Give it as `offset` for what follows; null at the end.")
@@ -87,12 +87,12 @@ class PublisherOut(Schema):
     newest: Moment | None = Field(description="When its newest article was published.")
     full_text: bool = Field(description="false: agents get an excerpt of each article, and its address.")
     excerpt_length: int = Field(description="Characters of an excerpt, at most.")
-    licence_kind: LicenceKind = Field(description="What `licence` is: `none`: all rights reserved; `cc`, `rsl` or `text`.")
+    licence_kind: LicenceKind = Field(description="What `licence` is: `cc`, `rsl` or `text`; `none`: all rights reserved.")
     licence: str | None
     may_answer: bool = Field(description="Models may use the text to answer a question, citing it.")
     may_train: bool = Field(description="Models may be trained on the text.")
     price: str | None = Field(description="What one article costs, paid by x402; null if nothing. Searches and lists are free.")
-    per_minute: int | None = Field(description="Most requests a minute for one client; null for the wire's own limit alone.")
+    per_minute: int | None = Field(description="Maximum of requests a minute for one client; null: only the wire's own limit.")
 
 
 class PublishersOut(Schema):

@@ -114,7 +114,7 @@ def store(publisher: Publisher, drafts: Sequence[ArticleDraft], now: dt.datetime
 def lock(publisher: Publisher) -> None:
     """Let nobody else write this publisher's articles until the transaction ends. Raises: NotFound for one that was removed."""
     if not Publisher.objects.live().select_for_update().filter(pk=publisher.pk).exists():
-        raise NotFound(f"{publisher.name} was removed.", "manage.py publishers list names those that are served.")
+        raise NotFound(f"{publisher.name} was removed.", "`manage.py publishers list` shows those that are served.")
 
 
 def build_article(publisher: Publisher, draft: ArticleDraft, now: dt.datetime, number: int = 0) -> Article:

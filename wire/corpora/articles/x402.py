@@ -49,19 +49,19 @@ def parse_price(raw: Any) -> dict[str, Any]:
     if raw in (None, "", {}):
         return {}
     if not isinstance(raw, dict):
-        raise InvalidPrice("A price is one JSON object, or empty.")
+        raise InvalidPrice("A price must be one JSON object, or empty.")
     if unknown := sorted(set(raw) - _FIELDS):
-        raise InvalidPrice(f"“{unknown[0]}” is not a field of a price. It has {', '.join(sorted(_FIELDS))}.")
+        raise InvalidPrice(f"“{unknown[0]}” is not a field of a price. The fields are {', '.join(sorted(_FIELDS))}.")
     for name in _TEXTS:
         value = raw.get(name)
         if not isinstance(value, str) or not 0 < len(value) <= MAX_TEXT or not value.isprintable():
-            raise InvalidPrice(f"“{name}” is missing, or is not a text of at most {MAX_TEXT} characters.")
+            raise InvalidPrice(f"“{name}” is missing, or is not text of at most {MAX_TEXT} characters.")
     amount = raw["amount"]
     if not (amount.isascii() and amount.isdigit() and amount[0] != "0" and len(amount) <= MAX_DIGITS):
-        raise InvalidPrice('“amount” is a whole number in the asset\'s smallest unit, as text: "10000".')
+        raise InvalidPrice('“amount” must be a whole number in the asset\'s smallest unit, as text: "10000".')
     seconds, extra = raw.get("maxTimeoutSeconds", SECONDS), raw.get("extra", {})
     if isinstance(seconds, bool) or not isinstance(seconds, int) or not 1 <= seconds <= MAX_SECONDS:
-        raise InvalidPrice(f"“maxTimeoutSeconds” is a whole number from 1 to {MAX_SECONDS}.")
+        raise InvalidPrice(f"“maxTimeoutSeconds” must be a whole number from 1 to {MAX_SECONDS}.")
     if not isinstance(extra, dict):
         raise InvalidPrice("“extra” is an object.")
     return {name: raw[name] for name in _TEXTS} | {"maxTimeoutSeconds": seconds, "extra": extra}
@@ -83,7 +83,7 @@ def describe_price(price: Price) -> str:
     name, decimals = price["extra"].get("name"), price["extra"].get("decimals")
     if isinstance(name, str) and name.isprintable() and type(decimals) is int and 0 <= decimals <= MAX_DIGITS:
         return f"{Decimal(price['amount']).scaleb(-decimals).normalize():f} {name[:MAX_TEXT]} on {price['network']}"
-    return f"{price['amount']} of the smallest unit of {price['asset']} on {price['network']}"
+    return f"{price['amount']} smallest units of {price['asset']} on {price['network']}"
 
 
 class InvalidPayment(ValueError):
@@ -168,7 +168,7 @@ def _normalize(value: object, name: str) -> str:
     """Return one spelling of an address, a number or a name. Raises: InvalidPayment."""
     text = str(value) if type(value) is int else value.strip() if isinstance(value, str) else ""
     if not 0 < len(text) <= MAX_VALUE or not text.isprintable():
-        raise InvalidPayment(f"The payment's `{name}` is missing, or is not a text of at most {MAX_VALUE} characters.")
+        raise InvalidPayment(f"The payment's `{name}` is missing, or is not text of at most {MAX_VALUE} characters.")
     if _HEX.fullmatch(text):
         return hex(int(text, 16))
     return hex(int(text)) if text.isascii() and text.isdigit() else text

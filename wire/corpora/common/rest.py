@@ -8,7 +8,7 @@ from pydantic import BaseModel
 from config.http.responses import errors
 
 UNKNOWN_PARAMETER: Final = (
-    "`unknown_parameter`: the address does not take a parameter; the hint names those that it takes."  # of status 400
+    "`unknown_parameter`: the address does not take a parameter that was sent; the hint names those it takes."  # of status 400
 )
 
 

@@ -23,8 +23,8 @@ REFUSALS: Final = {
     400: UNKNOWN_PARAMETER,
     401: "`unauthorized`: this installation needs a key, and no valid one was sent.",
     404: "`not_found`: there is no such fact-check.",
-    410: "`story_withdrawn`: it was withdrawn and must not be cited.",
-    422: "`invalid_argument`: an argument is missing or out of bounds, or a cursor is another list's; the message names it.",
+    410: "`story_withdrawn`: the fact-check was withdrawn and must not be cited.",
+    422: "`invalid_argument`: an argument is missing or out of bounds, or a cursor belongs to another list; the message names it.",
 }
 
 Text = Annotated[str, Query(min_length=1, max_length=MAX_QUERY, description="The claim or question, in words.")]
@@ -37,7 +37,7 @@ Language = Annotated[
     Query(description="Language of the query, for its word forms; detected if omitted. It filters nothing."),
 ]
 Categories = Annotated[
-    list[str] | None, Query(alias="category", max_length=20, description="In any of these; repeat it for several.")
+    list[str] | None, Query(alias="category", max_length=20, description="In any of these categories; repeat for several.")
 ]
 Rating = Annotated[str | None, Query(max_length=200, description="A fact-checker's own label, or a rating on the common scale.")]
 Since = Annotated[IsoMoment | None, Query(description="Only fact-checks published at or after this time.")]
@@ -127,7 +127,7 @@ def factcheck_rating_labels(request: HttpRequest) -> HttpResponse:
     return answer(queries.list_rating_labels(), BRIEFLY)
 
 
-@get("/stats.json", schemas.FactcheckStatsOut, summary="Numbers of fact-checks, and how they are searched")
+@get("/stats.json", schemas.FactcheckStatsOut, summary="How many fact-checks there are, and how they are searched")
 def factcheck_stats(request: HttpRequest) -> HttpResponse:
     return answer(queries.stats(), BRIEFLY)
 

@@ -139,7 +139,7 @@ def parse_claim_review(entry: Any, language: str) -> ClaimDraft:
     rating = given if isinstance(given, Mapping) else {"alternateName": given}
     claim = _plain(review.get("claimReviewed")) or (_plain(item) if "Claim" in _many(item.get("@type")) else "")
     if not claim:
-        raise RefusedClaim("it has no claimReviewed, and no itemReviewed that is a Claim with a text")
+        raise RefusedClaim("it has no claimReviewed, and no itemReviewed that is a Claim with text")
     url = next(filter(None, (_url(_field(review.get(name), "@id")) for name in ("url", "mainEntityOfPage", "@id"))), "")
     seen = [{"url": _url(_field(one, "url"))} for one in _many(item.get("appearance")) or _many(item.get("firstAppearance"))]
     name = _plain(review.get("name") or review.get("headline"))
@@ -210,7 +210,7 @@ def describe_lack(header: Sequence[str]) -> str:
     given = {_fold_column(name[:MAX_NAME]) for name in header}
     lacking = [field for field in (*_HELPFUL, "synopsis", *_HEADLINES) if given.isdisjoint(_COLUMNS[field])]
     if {"synopsis", *_HEADLINES}.issubset(lacking):
-        raise RefusedClaim(f"the table has no column of claims, which would be named {', '.join(_COLUMNS['synopsis'])}")
+        raise RefusedClaim(f"the table has no column of claims; name it one of {', '.join(_COLUMNS['synopsis'])}")
     told = [f"{what} ({_COLUMNS[field][0]})" for field, what in _HELPFUL.items() if field in lacking]
     return f"the table has no column of {', '.join(told)}" if told else ""
 
@@ -236,7 +236,7 @@ def parse_row(row: Mapping[str, Any], language: str) -> ClaimDraft:
     claim = texts.pop(source)
     url, publisher = _url(value("url")), _line(value("publisher"), 200)
     if not any(map(str.isalpha, claim)):
-        columns = "" if has_claims else f"; columns for it are {', '.join(_COLUMNS['synopsis'])}"
+        columns = "" if has_claims else f"; name its column one of {', '.join(_COLUMNS['synopsis'])}"
         raise RefusedClaim(f"it has no claim{columns}")
     ids = (_line(folded.get(name, ""), 200) for name in _COLUMNS["id"])
     own = next((one for one in ids if one and not is_row_number(one)), "")
@@ -338,7 +338,7 @@ def _with_language(draft: ClaimDraft, own: Any, given: str) -> ClaimDraft:
 def _note_unread(what: str, given: Any, found: Any) -> tuple[str, ...]:
     """Return the remark on a text that was given and could not be read."""
     text = _cell(_first(_field(given, "@id")))[:MAX_NAME]
-    return (f"stored without a {what}: none is read from {quote(text)}",) if text.strip() and not found else ()
+    return (f"stored without a {what}: none could be read from {quote(text)}",) if text.strip() and not found else ()
 
 
 def _guess_rating(rating: Mapping[str, Any]) -> Rating | None:
@@ -465,7 +465,7 @@ def _text(value: Any) -> str:
     if value is None:
         return ""
     if not isinstance(value, str | int | float) or isinstance(value, bool):
-        raise RefusedClaim(f"a text is expected, not {type(value).__name__}")
+        raise RefusedClaim(f"text is expected, not {type(value).__name__}")
     return strip_invisible(_storable(str(_number(value))[: 2 * MAX_TEXT]).replace("\r\n", "\n")).strip()[:MAX_TEXT]
 
 

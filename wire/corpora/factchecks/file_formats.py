@@ -109,7 +109,7 @@ def _open_text(file: Path, most_bytes: int | None) -> IO[str]:
         if not is_utf_8:
             whole = raw.read(MAX_WHOLE + 1)
             if len(whole) > MAX_WHOLE:
-                raise Unreadable(f"{file.name} is not in UTF-8, and in other charsets a file may have {MAX_WHOLE:,} bytes")
+                raise Unreadable(f"{file.name} is not in UTF-8, and in other charsets a file may have at most {MAX_WHOLE:,} bytes")
             raw.close()
             return io.StringIO(decode(whole), newline="")
     except BaseException:
@@ -133,7 +133,7 @@ def _read_entries(name: str, text: IO[str], language: str) -> Iterator[Entry]:
 def _read_whole(text: IO[str]) -> str:
     found = text.read(MAX_WHOLE + 1)
     if len(found) > MAX_WHOLE:
-        raise Unreadable(f"a document of this form is read whole, and may have {MAX_WHOLE:,} characters")
+        raise Unreadable(f"a document of this form is read whole, and may have at most {MAX_WHOLE:,} characters")
     return found
 
 
@@ -159,11 +159,11 @@ def _read_table(text: IO[str], language: str) -> Iterator[Entry]:
         rows = csv.reader(chain([first], text), delimiter=delimiter)
         header, first_row = next(rows, []), rows.line_num + 1
         if len(header) > MAX_COLUMNS:
-            raise Unreadable(f"the table has {len(header):,} columns, and may have {MAX_COLUMNS:,}")
+            raise Unreadable(f"the table has {len(header):,} columns, but may have at most {MAX_COLUMNS:,}")
         try:
             lack = claim_parsers.describe_lack(header) if header else ""
         except RefusedClaim as why:
-            raise Unreadable(f"{why}; it has {', '.join(name[:40] for name in header[:20])}") from why
+            raise Unreadable(f"{why}; its columns are {', '.join(name[:40] for name in header[:20])}") from why
         for number, cells in enumerate(rows, first_row):
             if not cells:
                 continue
@@ -272,7 +272,7 @@ def _read_json(text: IO[str], language: str) -> Iterator[Entry]:
             raise Unreadable(f"{why}") from why
         yield from _read_value(value, language)
     elif opening:
-        raise Unreadable("neither a list nor an object of JSON")
+        raise Unreadable("neither a JSON list nor a JSON object")
 
 
 def _is_by_line(buffer: str) -> bool:

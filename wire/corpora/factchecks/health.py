@@ -33,7 +33,7 @@ def examine(now: dt.datetime) -> Iterator[Finding]:
         lacking = embedding.list_missing(model.name).count()
         found = f"{state.found:,} are found by words and meaning; vectors by {model.name}, searched by {VectorStore.name}."
         if lacking:
-            yield warn(NAME, f"{found} {lacking:,} lack theirs.", "Run manage.py embedfactchecks, or let ingest make them.")
+            yield warn(NAME, f"{found} {lacking:,} lack vectors.", "Run manage.py embedfactchecks, or let ingest make them.")
         else:
             yield ok(NAME, found)
     silent = LoadJob.objects.filter(status=LoadJob.Status.RUNNING, beat_at__lt=now - SILENT)
@@ -45,4 +45,4 @@ def list_faults() -> Iterator[str]:
     """Yield a sentence if claims are gone: none is ever deleted, and seals cover what the stored ones say."""
     given, stored = FactcheckState.objects.get(pk=1).next_number, Claim.objects.count()
     if given != stored:
-        yield f"factchecks_claim: {given:,} claims were stored and {stored:,} are there."
+        yield f"factchecks_claim: {given:,} claims were stored, but {stored:,} are there."

@@ -142,7 +142,7 @@ class RatingName(Sealed):
     label = models.CharField(max_length=MAX_LABEL)
     rating = models.CharField(max_length=12, choices=Rating.choices, default=Rating.UNKNOWN)
     is_edited = models.BooleanField(
-        "edited", default=False, editable=False, help_text="An editor decided; a release changes it no more."
+        "edited", default=False, editable=False, help_text="An editor decided; a release no longer changes it."
     )
 
     objects = SealedQuerySet.as_manager()
@@ -171,7 +171,7 @@ class ClaimVector(models.Model):
     part = models.PositiveSmallIntegerField(help_text="Which of its chunks, from 0.")
     model = models.CharField(max_length=100)
     dimensions = models.PositiveSmallIntegerField()
-    vector = models.BinaryField(help_text="Halves (IEEE 754 binary16, little-endian), of length 1 together.")
+    vector = models.BinaryField(help_text="A vector of length 1, in IEEE 754 binary16, little-endian.")
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["claim", "part", "model"], name="factcheck_vector_once")]
@@ -188,7 +188,7 @@ class FactcheckState(models.Model):
     found = models.PositiveIntegerField(default=0, help_text="Claims in the index.")
     version = models.PositiveBigIntegerField(default=0, help_text="Raised by every change of the index.")
     model = models.CharField(max_length=100, blank=True, help_text="The model whose vectors are searched.")
-    linked = models.CharField(max_length=100, blank=True, help_text="What links with stories were found among.")
+    linked = models.CharField(max_length=100, blank=True, help_text="State of the stories and claims at the last linking.")
     vectors_dropped = models.PositiveBigIntegerField(default=0, help_text="Raised when vectors were deleted or made again.")
 
     class Meta:

@@ -22,7 +22,7 @@ from wire.text.identity import is_story_id
 REVISIONS: Final = 20  # earlier versions of one answer
 LINKED: Final = 5  # fact-checks of a story, at most
 UNDATED: Final = -(2**62)  # stands in a cursor for the time of a claim without a date
-ELSEWHERE: Final = "search_factchecks finds ids; list_categories names what there is."
+ELSEWHERE: Final = "search_factchecks finds ids; list_categories names the categories."
 
 Half = Literal["words", "meaning"]
 

@@ -25,7 +25,7 @@ class RatedClaimOut(Schema):
     short_id: str | None
     synopsis: str | None = Field(description="The claim.")
     rating_label: str | None = Field(description="The fact-checker's own label.")
-    rating: Rating | None = Field(description="That label on one scale; null without a label.")
+    rating: Rating | None = Field(description="That label on the common scale; null without a label.")
 
 
 class ListedClaimOut(RatedClaimOut):
@@ -35,7 +35,7 @@ class ListedClaimOut(RatedClaimOut):
     categories: list[str]
     published_at: Moment | None
     language: str | None
-    status: str = Field(description="`published`, `withdrawn` or `superseded`, unless the installation answers others, too.")
+    status: str = Field(description="`published`, `withdrawn` or `superseded`, unless the installation returns others, too.")
     permalink: str
 
 
@@ -46,8 +46,8 @@ class FoundClaimOut(ListedClaimOut):
     publisher: str | None = Field(description="Who checked the claim.")
     citation: str = Field(description="Ready to paste.")
     excerpt: ExcerptOut | None
-    words: float = Field(description="By words, as a share of the best; 0 if it was found by meaning alone.")
-    similarity: float | None = Field(description="Cosine of its best part and the question; null where vectors had no part.")
+    words: float = Field(description="Score by words, as a share of the best one; 0 if it was found by meaning alone.")
+    similarity: float | None = Field(description="Cosine of its best part and the question; null if no vectors were used.")
     untrusted_instructions: bool = Field(description=ADDRESSING)
 
 
@@ -62,7 +62,7 @@ class FoundClaimsOut(Schema):
     next_cursor: str | None = Field(description="Give it as `cursor` for the next page; null on the last.")
     degraded: list[Literal["vectors"]] = Field(description="Halves of the search that did not run, or not for all fact-checks.")
     vectors: float = Field(
-        description="Share of the fact-checks searched that were compared by meaning; 0 where vectors had no part."
+        description="Share of the fact-checks searched that were compared by meaning; 0 if no vectors were used."
     )
 
 

@@ -167,7 +167,7 @@ def _assign_ids(
                 told = ("rating_label", "rating_summary", "rating_statement", "published_at")
                 if any(getattr(given, name) not in ("", None, getattr(holder, name)) for name in told):
                     url = holder.publishing_url
-                    remarks.insert(0, f"{given.name}: stored already, with the web address {url}; give that to change it")
+                    remarks.insert(0, f"{given.name}: stored already; give its web address {url} to change it")
                 if remarks:
                     counted.remarks[place] = "; ".join(remarks)
                 continue

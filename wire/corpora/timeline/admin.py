@@ -154,7 +154,7 @@ class CorpusAdmin(DraftAdmin):
 
     def _discard(self, request: HttpRequest, corpus: Corpus, back: HttpResponse) -> HttpResponse:
         if request.method != "POST":
-            points = ["Every unreleased change is lost, also those of other editors.", "This cannot be undone."]
+            points = ["All unreleased changes are lost, including those of other editors.", "This cannot be undone."]
             title = f"Discard the unreleased changes of {corpus.name}"
             context = {"title": title, "opts": self.opts, "original": corpus, "points": points, "button": "Discard all changes"}
             return render(request, "admin/confirm.html", self.admin_site.each_context(request) | context)

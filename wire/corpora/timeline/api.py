@@ -40,9 +40,9 @@ class ReleaseQuery(Schema):
 
 class Filtered(ReleaseQuery):
     query: Annotated[str | None, Field(max_length=MAX_QUERY, description='Words that must all occur, or a "phrase".')] = None
-    motifs: Annotated[Ids, Field(description="All of them; repeat for more.")] = None
-    phenomenon_types: Annotated[Ids, Field(description="Any of them; repeat for more.")] = None
-    source_types: Annotated[Ids, Field(description="Any of them; repeat for more.")] = None
+    motifs: Annotated[Ids, Field(description="With all of these; repeat for more.")] = None
+    phenomenon_types: Annotated[Ids, Field(description="Of any of these; repeat for more.")] = None
+    source_types: Annotated[Ids, Field(description="Of any of these; repeat for more.")] = None
     stance: Stance | None = None
     evidence_grade: Grade | None = None
     date_start: Annotated[str | None, Field(max_length=40, description="YYYY-MM-DD, included.")] = None
@@ -63,7 +63,7 @@ class CompareQuery(ReleaseQuery):
 
 
 class WordingQuery(ReleaseQuery):
-    draft: str = Field(min_length=1, max_length=4_000, description="The text to check; more by MCP.")
+    draft: str = Field(min_length=1, max_length=4_000, description="The text to check; MCP takes longer ones.")
 
 
 _answers = partial(document_answers, refusals=REFUSALS)

@@ -106,7 +106,7 @@ def _take_rows(written: Written, name: str, text: str, content: dict[str, Any]) 
         elif key == "meta" and isinstance(value, dict):
             written.meta[name] = value
         else:
-            message = "is not a list" if key in tables else f"is unknown here; accepted are meta, {', '.join(tables)}"
+            message = "is not a list" if key in tables else f"is unknown here; accepted: meta, {', '.join(tables)}"
             yield Problem(name, _line(text, text.find(f'"{key}"')), f"{key!r} {message}")
     if missing := tables.keys() - content.keys():
         yield Problem(name, 1, f"{', '.join(sorted(missing))} is missing")

@@ -22,7 +22,7 @@ class Corpus(models.Model):
     release = models.PositiveIntegerField(default=0, editable=False)
     next_number = models.PositiveIntegerField(default=0, editable=False, help_text="Of its next report in the search index.")
     written = models.TextField(help_text="corpus.json.")
-    meta = models.TextField(default="{}", help_text="What each file says beside its rows.")
+    meta = models.TextField(default="{}", help_text="What each file says besides its rows.")
     changed_at = models.DateTimeField(auto_now=True)
 
     class Meta:
@@ -82,7 +82,7 @@ class Row(models.Model):
     key = models.CharField(max_length=250, editable=False)
     position = models.PositiveIntegerField(editable=False, help_text="In its file.")
     since = models.PositiveIntegerField(null=True, editable=False, help_text="The first release that has it.")
-    until = models.PositiveIntegerField(null=True, editable=False, help_text="The first release that has it no more.")
+    until = models.PositiveIntegerField(null=True, editable=False, help_text="The first release that no longer has it.")
     dropped = models.BooleanField(default=False, editable=False, help_text="The next release will not have it.")
     body = models.TextField(editable=False)
     sha256 = models.CharField(max_length=64, editable=False, help_text="Of the row as canonical JSON (RFC 8785).")

@@ -122,7 +122,7 @@ def check_row(table: str, row: Any, corpus: CorpusFile, known: Known) -> Faults:
         for value in _read_values(row, path):
             if value not in accepted:
                 fields = _name_fields(path)
-                yield f"{'.'.join(fields)} is {value!r}; accepted are {', '.join(sorted(accepted))}", fields
+                yield f"{'.'.join(fields)} is {value!r}; accepted: {', '.join(sorted(accepted))}", fields
     for path, named in _FIELDS["references"].get(table, {}).items():
         name, fields = _FIELDS["rows"][named], _name_fields(path)
         for key, times in Counter(_read_values(row, path)).items():
@@ -182,7 +182,7 @@ def _check_report(row: Row, corpus: CorpusFile, known: Known) -> Faults:
         for dispute in claim.get("disputes") or ():
             claims = known["reports"].get(dispute.get("report_id"))
             if dispute.get("report_id") == row.get("id"):
-                yield "disputes a claim of its own", ("claims", "disputes")
+                yield "disputes one of its own claims", ("claims", "disputes")
             elif claims is not None and (number := dispute.get("claim") or 0) > claims:
                 yield f"names claim {number} of {dispute['report_id']}, which has {claims}", ("claims", "disputes", "claim")
     for anchor in _read_values(row, "anchors.*"):
@@ -192,9 +192,9 @@ def _check_report(row: Row, corpus: CorpusFile, known: Known) -> Faults:
     if row.get("evidence_grade") == "speculative" and not flags:
         yield "is graded speculative, so it needs a safety flag", ("evidence_grade",)
     if source.get("source_type") == TEACHING and source.get("author_policy") != OMITTED:
-        yield f"is a {TEACHING}, so author_policy must be {OMITTED}", ("source", "author_policy")
+        yield f"is a {TEACHING}, so author_policy must be {OMITTED!r}", ("source", "author_policy")
     if source.get("author_policy") == OMITTED and source.get("author_display"):
-        yield "names an author whose policy is omitted", ("source", "author_display")
+        yield "names an author, but author_policy is omitted", ("source", "author_display")
 
 
 def _check_claim(claim: Row, flags: Sequence[str], corpus: CorpusFile) -> Faults:
@@ -215,7 +215,7 @@ def _check_anchor(anchor: Row, corpus: CorpusFile, events: Mapping[str, Any]) ->
         return
     for name, said, right in zip(("layer", "date"), (layer, date), events[key] or (), strict=False):
         if said is not None and right is not None and said != right:
-            yield f"anchors.{name} is {said}, but {right} at the event {key}", ("anchors", name)
+            yield f"anchors.{name} is {said}, but the event {key} has {right}", ("anchors", name)
 
 
 def _check_event(row: Row, corpus: CorpusFile) -> Faults:

@@ -68,7 +68,7 @@ def find_lost_keys(_now: dt.datetime) -> Iterator[Finding]:
     with_names = [row.slug for row in Corpus.objects.all() if parse_corpus(row.written).left_out_names]
     if with_names:
         found = f"There is no {omitted_names.key_file()}: of the names that {', '.join(with_names)} leaves out, none is recognised."
-        yield fail("left-out names", found, "Put the file back from a backup, or write left_out_names anew (timeline name).")
+        yield fail("left-out names", found, "Put the file back from a backup, or write left_out_names anew with `timeline name`.")
 
 
 def _values(one: models.Model) -> tuple[Any, ...]:

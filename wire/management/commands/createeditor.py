@@ -14,13 +14,13 @@ from wire import permissions, sample_choice
 class Command(WireCommand):
     help = (
         "Create a desk account, also in the sample wire if there is one. Asks for the password twice; without a terminal, reads it "
-        "from the first line of standard input. Refuses an empty, short or common one, and a name that is taken (manage.py "
+        "from the first line of standard input. Refuses an empty, short or common password and a name that is taken (manage.py "
         "changepassword NAME gives a new password)."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("name")
-        parser.add_argument("--publisher", action="store_true", help="Also change feeds and replace publications.")
+        parser.add_argument("--publisher", action="store_true", help="May also change feeds and replace publications.")
 
     def handle(self, *, name: str, publisher: bool, **_options: Any) -> None:
         try:

@@ -36,7 +36,7 @@ ARCHIVE: Final = Path(settings.BASE_DIR).parent / "shared" / "data" / "archives"
 SUMMARIES: Final = "summaries"  # of any archive, which needs no labels
 ARTICLES: Final = "articles"  # of any site's pages, with what their text is
 FILE_HELP: Final = (
-    "CSV; of searches JSON; of summaries an archive; of articles NDJSON (html, text and url of each page) or a directory of "
+    "CSV; for search, JSON; for summaries, an archive; for articles, NDJSON (html, text and url of each page) or a directory of "
     "NAME.html, each with NAME.txt or an entry in ground-truth.json as scrapinghub/article-extraction-benchmark has them."
 )
 
@@ -109,7 +109,7 @@ def _evaluate_file(what: str, file: Path, *, as_published: bool = False) -> Figu
         return evaluate.summaries((one.title, one.summary, one.publisher in makers) for one in _read_entries(file))
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         text = str(error) if what == SUMMARIES else repr(error)
-        where = " docs/quality.md says what it holds." if what == "search" else ""
+        where = " docs/quality.md says what it should hold." if what == "search" else ""
         raise CommandError(f"{file} cannot be read: {text}.{where}") from error
 
 

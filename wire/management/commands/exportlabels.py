@@ -23,7 +23,7 @@ STORY_COLUMNS = {
 class Command(WireCommand):
     help = (
         "Write pairs.tsv, the pairs of stories that editors decided on (S one event, F another event of one storyline, N neither), "
-        "and stories.csv, the stories of these days, to a folder. `fitevents` fits the weights of grouping to them."
+        "and stories.csv, all stories of about the same days, to a folder. `fitevents` fits the weights of grouping to them."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:

@@ -20,7 +20,7 @@ COLUMNS: Final = ("id", "title", "summary", "publisher", "published_at", "event"
 class Command(WireCommand):
     help = (
         "Fit the weights by which stories are grouped into events. PAIRS are tab-separated lines of two ids and a label (S one "
-        "event, F another event of one storyline, N neither), STORIES the stories of these days; `exportlabels` writes both. "
+        "event, F another event of one storyline, N neither), STORIES all stories of their days; `exportlabels` writes both. "
         "Prints the figures of a cross-validation by month, and of each half of the months, grouped with weights from the other "
         "half, then writes the weights. The same files give the same weights."
     )

@@ -31,18 +31,18 @@ VECTORS_TIME: Final = 300.0  # seconds a run at most; what is left is for the ne
 
 class Command(WireCommand):
     help = (
-        "Fetch the roster's feeds, store what is new and publish it. Exit status: 0 done (single feeds may have failed; "
+        "Fetch the roster's feeds, store what is new and publish it. Exit status: 0 done (some feeds may have failed; "
         "their health says so), 1 not one feed answered or the run broke off, 75 another ingest is at work."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
         source = parser.add_mutually_exclusive_group()
-        source.add_argument("--every", type=_period, metavar="30m", help="Keep running, once each period (30s, 30m, 6h).")
+        source.add_argument("--every", type=_period, metavar="30m", help="Keep running; fetch once each period (30s, 30m, 6h).")
         source.add_argument("--from-files", type=Path, metavar="DIR", help="Replay recorded feeds, each at the date in its name.")
         source.add_argument(
             "--try", dest="tried", metavar="FILE|URL", help="Show what would become of each item of a feed, and store nothing."
         )
-        parser.add_argument("--publication", metavar="SLUG", help="Only this one, even if its feed is not due.")
+        parser.add_argument("--publication", metavar="SLUG", help="Only this publication, even if its feed is not due.")
         parser.add_argument("--end-with", type=int, metavar="PID", help=argparse.SUPPRESS)
 
     def handle(self, **options: Any) -> None:

@@ -24,7 +24,7 @@ class Command(WireCommand):
     help = "Load the fictional sample wire into an empty database and mark it as such for good. Running it again changes nothing."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        what = "migrate before, and open the first account with the password on standard input, as `serve` does at each start"
+        what = "migrate first, and open the first account with the password on standard input, as `serve` does at each start"
         parser.add_argument("--prepare", action="store_true", help=what)
 
     def handle(self, *, prepare: bool, **_options: Any) -> None:

@@ -53,7 +53,7 @@ class Command(WireCommand):
         parser.add_argument("paths", nargs="+", type=Path, metavar="PATH")
         parser.add_argument("--map", type=Path, metavar="FILE", help='JSON object {"publisher in the archive": "roster name"}')
         parser.add_argument("--dry-run", action="store_true", help="Report what would happen; write nothing.")
-        parser.add_argument("--rejects", type=Path, metavar="FILE", help="Write every rejection there, one JSON object a line.")
+        parser.add_argument("--rejects", type=Path, metavar="FILE", help="Write every rejection to it, one JSON object per line.")
 
     def handle(self, **options: Any) -> None:
         names = _read_map(options["map"]) if options["map"] else {}
@@ -61,7 +61,7 @@ class Command(WireCommand):
         if others:
             named = ", ".join(file.name for file in others[:SHOWN_PER_REASON])
             self.stderr.write(
-                f"Left out {len(others):,} files whose names are not archives' ({named}{' …' * (len(others) > SHOWN_PER_REASON)})."
+                f"Left out {len(others):,} files not named as archives ({named}{' …' * (len(others) > SHOWN_PER_REASON)})."
             )
         started = time.monotonic()
         with _Rejections(options["rejects"], self.stderr.write) as rejections:
@@ -184,7 +184,7 @@ def _sort_files(paths: list[Path]) -> tuple[list[Path], list[Path], list[Path]]:
     except OSError as error:
         raise CommandError(f"{error}. Nothing was loaded.") from error
     if not files:
-        raise CommandError(f"There is no archive: files end in {', '.join(reader.SUFFIXES)} or these and .gz. Nothing was loaded.")
+        raise CommandError(f"There is no archive: names end in {', '.join(reader.SUFFIXES)}, also with .gz. Nothing was loaded.")
     return [file for file, is_dump in files if is_dump], [file for file, is_dump in files if not is_dump], others
 
 

@@ -14,7 +14,7 @@ SHOWN: Final = 50
 
 class Command(WireCommand):
     help = (
-        "Parse, classify and publish again what was fetched since a day (the last 30 are kept), with today's rules. Shows what "
+        "Parse, classify and publish again what was fetched since a day (30 days are kept), with today's rules. Shows what "
         "would change and asks first; --yes skips the question, and is required without a terminal."
     )
 
@@ -32,7 +32,7 @@ class Command(WireCommand):
             plan = rebuild.plan(**chosen)
             self._show(plan)
             if left := plan.counts[Outcome.FINAL_DAY]:
-                self.stdout.write(f"{left:,} of final days stay as they are; --final-days changes these too.")
+                self.stdout.write(f"{left:,} items of final days are left out; --final-days includes them.")
             if not (plan.added or plan.changed):
                 self.stdout.write("Nothing would change.")
                 return

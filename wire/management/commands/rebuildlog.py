@@ -9,7 +9,7 @@ from wire.publishing.transparency import log
 class Command(WireCommand):
     help = (
         "Rebuild the log's leaves, nodes and roots from the snapshots, after `verifywire` or a publish said that the log is "
-        "damaged. Signatures that are of the right root stay. Nothing changes if a checkpoint was signed over other snapshots."
+        "damaged. Signatures of the right root are kept. Nothing changes if a checkpoint was signed over other snapshots."
     )
 
     def handle(self, **_options: Any) -> None:

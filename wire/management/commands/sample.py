@@ -19,7 +19,7 @@ class Command(WireCommand):
 
     def handle(self, **options: Any) -> None:
         if _is_sample_itself():
-            raise CommandError("This is the sample wire itself: name the WIRE_DATA_DIR of the live wire, or leave it out.")
+            raise CommandError("This is the sample wire itself: set WIRE_DATA_DIR to the live wire's, or leave it unset.")
         if options["choice"]:
             sample_choice.choose(sample=options["choice"] == "on")
         self.stdout.write(describe_served())
@@ -30,7 +30,7 @@ def describe_served() -> str:
         return "The SAMPLE wire is served (invented stories). To return to the live wire: manage.py sample off"
     if sample_choice.has_content():
         return "The live wire is served. To see the sample again: manage.py sample on"
-    return "The SAMPLE wire is served (invented stories), because the live wire is still empty. The first news ends it."
+    return "The SAMPLE wire is served (invented stories), because the live wire is still empty. The first news ends this."
 
 
 def _is_sample_itself() -> bool:

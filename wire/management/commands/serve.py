@@ -32,7 +32,7 @@ MEMORY: Final = {"MALLOC_ARENA_MAX": "1", "MALLOC_MMAP_THRESHOLD_": "1048576", "
 class Command(WireCommand):
     help = (
         "Migrate, serve, and ingest every WIRE_INGEST (30m; off for never). The sample wire is served until "
-        "there is a published day, a publisher or other content of your own, and as long as `sample on` says so."
+        "there is a published day, a publisher or other content of your own, or for as long as `sample on` is set."
     )
 
     def handle(self, **_options: Any) -> None:

@@ -53,14 +53,14 @@ def check_tables() -> None:
         is_withdrawn = revision.status == Status.WITHDRAWN
         topics = [] if is_withdrawn else [(topic, story.published_at) for topic in sorted(revision.topics)]
         if sorted((row.topic, row.published_at) for row in story.story_topics.all()) != topics:
-            raise Broken(f"story {story}: the lists of topics do not have it as its revision does.")
+            raise Broken(f"story {story}: the lists of topics do not list it as its revision says.")
         found["topics"] += len(topics)
         found["documents"] += _check_document(story, revision)
         if not story_json.matches_revision(story):
             raise Broken(f"story {story}: its stored JSON is not what its revision says; manage.py renderwire makes it again.")
     for what, rows in (("topics", StoryTopic.objects.count()), ("documents", SearchDocument.objects.count())):
         if rows != found[what]:
-            raise Broken(f"lists and search: {rows:,} {what} are stored, the live stories have {found[what]:,}.")
+            raise Broken(f"lists and search: {rows:,} {what} are stored, but the live stories have {found[what]:,}.")
     _check_names()
 
 
@@ -77,7 +77,7 @@ def _check_names() -> None:
                 "the pages of companies, people and products: a story is not listed where its text names one, or the reverse."
             )
     if (rows := StoryEntity.objects.count()) != number:
-        raise Broken(f"the pages of companies, people and products: {rows:,} stories are listed, the texts name {number:,}.")
+        raise Broken(f"the pages of companies, people and products: {rows:,} stories are listed, but the texts name {number:,}.")
 
 
 def _check_document(story: Story, revision: StoryRevision) -> int:
@@ -90,7 +90,7 @@ def _check_document(story: Story, revision: StoryRevision) -> int:
     expected = document(story, revision)
     below = place(story.published_at, story.chatbotnews_id) - stored.place  # as many as others of the same second lay above it
     if any(getattr(stored, name) != value for name, value in expected.items()) or not 0 <= below < CROWD:
-        raise Broken(f"story {story}: search has other words of it than its revision, or has it in another place.")
+        raise Broken(f"story {story}: search has words for it that its revision lacks, or the wrong place for it.")
     return 1
 
 
@@ -131,7 +131,7 @@ def _replay_history(
         until.pop(admitted, None)
         left.pop(admitted, None)
     if rosters[0]["retired"] or rosters[0]["admitted"]:
-        raise Broken("roster revision 1: it founds the roster, and names a change.")
+        raise Broken("roster revision 1: it founds the roster, but names a change.")
     return since, until, left
 
 

@@ -109,7 +109,7 @@ def _parse_item(line: bytes, names: Mapping[str, str]) -> Entry | Rejected:
         try:
             line.decode()
         except UnicodeDecodeError as where:
-            return Rejected("invalid_utf8", f"The line is not UTF-8 (byte {where.start + 1} of it).")
+            return Rejected("invalid_utf8", f"The line is not UTF-8 (at byte {where.start + 1}).")
         if "surrogate" in str(error):
             return Rejected("lone_surrogate", "The line holds half of a surrogate pair, which is not a character.")
         return Rejected("invalid_json", f"The line is not JSON: {error}.")
@@ -120,7 +120,7 @@ def _parse_item(line: bytes, names: Mapping[str, str]) -> Entry | Rejected:
         return Rejected("missing_field", f"The item lacks {', '.join(missing)}.")
     wrong = [name for name in FIELDS & item.keys() if not isinstance(item[name], str | None)]
     if wrong:
-        return Rejected("wrong_type", f"Not a text: {', '.join(sorted(wrong))}.")
+        return Rejected("wrong_type", f"Not a string: {', '.join(sorted(wrong))}.")
     values: dict[str, Any] = {name: item.get(name) or "" for name in FIELDS}
     values["publisher"] = names.get(values["publisher"], values["publisher"])
     return Entry(**values)
@@ -146,7 +146,7 @@ def _read_feed(file: Path, names: Mapping[str, str]) -> Iterator[Numbered]:
     for number, entry in enumerate(parsed.entries, start=1):
         yield number, entry.with_publisher(names.get(entry.publisher, entry.publisher))
     if not parsed.whole:
-        why = "The feed breaks off in this item, or something else follows its end; it was not stored."
+        why = "The feed breaks off in this item, or something follows the feed's end; the item was not stored."
         yield len(parsed.entries) + 1, Rejected("broken_archive", why)
 
 

@@ -139,7 +139,7 @@ def _confirm_snapshots(chunk: list[Record]) -> None:
 def _refuse_others(what: str, others: Sequence[tuple[Any, ...]]) -> None:
     if others:
         raise InvalidArgument(
-            f"This wire has other news than the dump; the first difference is {what} {others[0][0]}.",
+            f"This wire and the dump hold different news; the first difference is {what} {others[0][0]}.",
             "Restore the dump into an empty wire (another WIRE_DATA_DIR or DATABASE_URL). Nothing was changed.",
         )
 

@@ -61,7 +61,7 @@ class Verifier:
         match kind:
             case "dump":
                 if record["v"] != VERSION:
-                    raise Broken(f"the dump is of version {record['v']}; this program reads version {VERSION}.")
+                    raise Broken(f"the dump has version {record['v']}; this program reads version {VERSION}.")
             case "key":
                 raw = base64.b64decode(record["public_key"])
                 if hashlib.sha256(raw).hexdigest()[:16] != record["key_id"]:
@@ -169,7 +169,7 @@ class Verifier:
         # The snapshot's own time is not hashed, so the keys that signed earlier snapshots count, too.
         others = (created_at for other, created_at in self._signers.items() if other != key_id)
         if key["retired_at"] and (record["generated_at"] > key["retired_at"] or max(others, default="") >= key["retired_at"]):
-            raise Broken(f"{what}: it was signed by the key {key_id} after that was retired.")
+            raise Broken(f"{what}: it was signed by the key {key_id} after that key was retired.")
         self._signers[key_id] = key["created_at"]
 
     def _find_difference(self, what: str, manifest: Record) -> tuple[str, str] | None:
@@ -184,7 +184,7 @@ class Verifier:
         derived.check_rosters(self._publications, self._rosters)
         for event, into in self._events.items():
             if (event, 1) not in self._hashes:
-                raise Broken(f"event {event}: no story has founded it.")
+                raise Broken(f"event {event}: no story began it.")
             if into is not None:
                 self._check_chain("event", event, self._events)
             if self._storylines[event] not in {None, *self._events}:
@@ -196,10 +196,10 @@ class Verifier:
             if day not in self._unlike:
                 raise Broken(f"story {next(iter(stories))} is shown as published, but its day {day} has no snapshot.")
         for what, story_id in filter(None, self._unlike.values()):
-            raise Broken(f"story {story_id} is not shown as {what}, the latest of its day, has it.")
+            raise Broken(f"story {story_id} is not shown as in {what}, the latest of its day.")
         for story_id, (_day, figures) in self._withdrawn.items():
             if figures not in (NONE, self._before.get(story_id)):
-                raise Broken(f"story {story_id}: it was withdrawn, and no snapshot has its consensus.")
+                raise Broken(f"story {story_id}: it was withdrawn, but its consensus figures are in no snapshot.")
         found = {kind: n for kind, n in sorted(self.counts.items()) if kind != "revision"}
         _expect("end of the dump", "counts", record["counts"], found)
 
@@ -207,7 +207,7 @@ class Verifier:
         seen, at = {first}, merged_into[first]
         while at is not None:
             if at in seen or at not in merged_into:
-                raise Broken(f"{what} {first}: what it was merged into leads nowhere.")
+                raise Broken(f"{what} {first}: its chain of mergers breaks off or runs in a circle.")
             seen.add(at)
             at = merged_into[at]
 
@@ -250,7 +250,7 @@ def verify_database() -> Verifier:
             derived.check_changes()
             result.counts["other_key"] = row_seal.count_other_keys()
         except (TypeError, ValueError) as error:
-            raise Broken(f"a column holds what cannot be read: {error!r}.") from error
+            raise Broken(f"a column holds a value that cannot be read: {error!r}.") from error
     return result
 
 
@@ -289,4 +289,4 @@ def _check_corrected_on(what: str, row: Record, before: list[Record]) -> None:
 
 def _expect(what: str, name: str, said: object, found: object) -> None:
     if said != found:
-        raise Broken(f"{what}: {name} is {said!r}, recomputed {found!r}.")
+        raise Broken(f"{what}: {name} is {said!r}, but recomputed it is {found!r}.")

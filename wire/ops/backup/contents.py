@@ -40,11 +40,11 @@ _NAME: Final = re.compile(rf"{COPY}|{PUBLIC_KEYS}|{KEYS}/[^./][^/]*|{TABLES}/\w+
 
 Manifest = dict[str, Any]
 TABLES_LEFT_OUT: Final[Mapping[str, str]] = {
-    "django_migrations": "The manifest lists what it says, and restoring applies the same migrations."
+    "django_migrations": "The manifest lists its rows, and restoring applies the same migrations."
 }
 KEYS_LEFT_OUT: Final[Mapping[str, str]] = {
-    "secret_key": "Every command makes one at its start, also `restore`. Another one ends the sessions of editors and of MCP "
-    "clients, has stories' stored JSON rendered again, and leaves rows with seals of the key before, which `verifywire` counts."
+    "secret_key": "Every command, also `restore`, makes one if there is none. A new one ends the sessions of editors and of MCP "
+    "clients, has stories' stored JSON rendered again, and leaves rows sealed with the previous key, which `verifywire` counts."
 }
 _ANY: Final = sys.maxsize
 # tables with rows before anybody put something in, and their number at most

@@ -88,7 +88,7 @@ def verify(manifest: Manifest) -> Verifier:
         if found.get(system, 0) < number:  # migrating may add some, as the first release of an own corpus
             raise Broken(f"only {found.get(system, 0):,} of the {number:,} {system} in the backup were restored.")
     if result.last_sha256 != manifest["wire_sha256"]:
-        raise Broken(f"the chain ends in {result.last_sha256}, the manifest says {manifest['wire_sha256']}.")
+        raise Broken(f"the chain ends in {result.last_sha256}, but the manifest says {manifest['wire_sha256']}.")
     return result
 
 
@@ -124,7 +124,7 @@ def _refuse_unless_free(database: Path) -> None:
         _refuse_unless_empty()
         connections.close_all()
     if database.with_name(f"{database.name}-wal").exists():  # never to be read into the restored one
-        raise _not_empty(f"There is a WAL beside {database}.")
+        raise _not_empty(f"There is a WAL file beside {database}.")
 
 
 def _refuse_unless_empty() -> None:
@@ -139,7 +139,7 @@ def _refuse_unless_empty() -> None:
 def _not_empty(found: str) -> InvalidArgument:
     return InvalidArgument(
         f"{found} A backup can only be restored into an empty installation. Nothing was changed.",
-        "Use another WIRE_DATA_DIR or DATABASE_URL, or move what is there away first.",
+        "Use another WIRE_DATA_DIR or DATABASE_URL, or first move away what is there.",
     )
 
 

@@ -33,8 +33,8 @@ TRIGGERS: Final = ("wire_searchindex_delete", "wire_searchindex_insert", "wire_s
 SOON: Final = 200  # vectors that the next ingest makes within seconds
 MISSED_RUNS: Final = 4  # periods without any request, after which ingest is not at work
 NEWEST: Final = 500  # stories whose JSON is recomputed; `verifywire` does all
-REBUILD: Final = "docs/operations.md, “Search finds too little”, says how to build it again."
-_ABOUT_FEEDS: Final = "/freshness says since when; the desk tests and changes a feed."
+REBUILD: Final = "docs/operations.md, “Search finds too little”, says how to rebuild the index."
+_ABOUT_FEEDS: Final = "/freshness says since when; test or change a feed at the desk."
 
 
 def check_settings() -> Iterator[Finding]:
@@ -44,7 +44,7 @@ def check_settings() -> Iterator[Finding]:
     weak = len(secret) < SHORTEST_SECRET or len(set(secret)) < 5 or secret.startswith("django-insecure-")
     clear = f"HOST={settings.HOST} lets other machines in, and WIRE_SITE_URL is not an https address: passwords travel unencrypted."
     proxy = "Put a proxy with TLS in front and set WIRE_SITE_URL=https://…, or HOST=127.0.0.1."
-    mcp = f"The site is https, MCP is at {settings.WIRE_MCP_URL}."
+    mcp = f"The site uses https, but MCP is at {settings.WIRE_MCP_URL}."
     debug = "DEBUG=1 shows tracebacks and settings to strangers."
     guessed = "SECRET_KEY can be guessed, and with it an editor's session."
     longer = f"Use {SHORTEST_TOKEN} random characters or more."
@@ -61,7 +61,7 @@ def check_settings() -> Iterator[Finding]:
     for name, setting in env.find_unknown().items():
         meant = f"Did you mean {setting}?" if setting else "docs/settings.md lists all settings."
         found.append(warn("settings", f"{name} is not a setting and has no effect.", meant))
-    yield from found or [ok("settings", f"The settings agree; the site is {settings.WIRE_SITE_URL}.")]
+    yield from found or [ok("settings", f"The settings do not conflict; the site is {settings.WIRE_SITE_URL}.")]
 
 
 def check_key_files() -> Iterator[Finding]:
@@ -124,7 +124,7 @@ def check_redis() -> Iterator[Finding]:
                 server.ping()
         except (redis.RedisError, OSError) as error:
             why = str(error).rstrip(".")
-            lost = f"It does not answer: {why}. Each process counts requests by itself, so that limits are too generous."
+            lost = f"It does not answer: {why}. Each process counts requests by itself, so limits are too generous."
             yield warn("Redis", lost, "Start Redis, or correct REDIS_URL.")
         else:
             yield ok("Redis", "It answers.")
@@ -142,7 +142,7 @@ def find_outage() -> Finding | None:
     """Return the fault that keeps the database from answering, or None."""
     files = database_files()
     if files and not files[0].exists():  # looked at first, since to open it would make it
-        return fail("database", f"There is none at {files[0]}.", "Run manage.py migrate for an empty one, or restore a backup.")
+        return fail("database", f"There is none at {files[0]}.", "For an empty one, run manage.py migrate; or restore a backup.")
     database: Any = connection
     try:
         if not files:  # without the pool, which would only say that it waited
@@ -150,7 +150,7 @@ def find_outage() -> Finding | None:
         _select("SELECT 1")
     except (DatabaseError, database.Database.Error) as error:
         closed = getattr(error.__cause__, "sqlite_errorcode", 0) & 0xFF in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)
-        mend = "Check who owns it, and whether its disk can be written." if closed else "Restore a backup."
+        mend = "Check who owns the file, and whether its disk is writable." if closed else "Restore a backup."
         advice = mend if files else "Start Postgres, or correct DATABASE_URL. Cached answers are still served."
         return fail("database", f"It does not answer: {' '.join(str(error).split()).rstrip('.?')}.", advice)
     return None
@@ -169,7 +169,7 @@ def check_mode(_now: dt.datetime) -> Iterator[Finding]:
     elif (check := _select("PRAGMA quick_check(1)")) != "ok":
         yield fail("database", f"The file is damaged: {check}.", "Stop the server and restore the latest backup.")
     else:
-        yield ok("database", f"SQLite {sqlite3.sqlite_version} in WAL mode; quick_check finds nothing.")
+        yield ok("database", f"SQLite {sqlite3.sqlite_version} in WAL mode; quick_check finds no fault.")
 
 
 def check_replica(_now: dt.datetime) -> Iterator[Finding]:
@@ -181,7 +181,7 @@ def check_replica(_now: dt.datetime) -> Iterator[Finding]:
         with closing(database.Database.connect(**database.get_connection_params())) as asked:
             follows, version = asked.execute("SELECT pg_is_in_recovery(), (SELECT version FROM wire_wirestate)").fetchone()
     except database.Database.Error as error:
-        advice = "Start it, or correct DATABASE_REPLICA_URL. The primary is read."
+        advice = "Start it, or correct DATABASE_REPLICA_URL. Reads go to the primary."
         yield warn("replica", f"It does not answer: {str(error).strip()}.", advice)
         return
     behind = int(_select("SELECT version FROM wire_wirestate")) - version
@@ -197,9 +197,9 @@ def check_replica(_now: dt.datetime) -> Iterator[Finding]:
 def check_migrations() -> Iterator[Finding]:
     missing, newer = migration_state.list_missing(), migration_state.list_newer(migration_state.list_applied())
     if missing:
-        yield fail("migrations", f"{len(missing)} are not applied, {missing[0]} is the first.", "Run manage.py migrate.")
+        yield fail("migrations", f"{len(missing)} are not applied, starting with {missing[0]}.", "Run manage.py migrate.")
     elif newer:
-        found = f"A newer release has used this database: it applied {', '.join(newer[:3])}. This one does not start on it."
+        found = f"A newer release has used this database: it applied {', '.join(newer[:3])}. This release cannot run on it."
         yield fail("migrations", found, "Run that release, or restore a backup that was made before it.")
     else:
         yield ok("migrations", "All are applied.")
@@ -214,9 +214,9 @@ def check_search(_now: dt.datetime) -> Iterator[Finding]:
     else:
         is_whole = bool(_select("SELECT count(*) FROM pg_index WHERE indexrelid = to_regclass('wire_searchindex') AND indisvalid"))
     if not is_whole:
-        yield fail("search", "Its index or one of its triggers is missing: what is published from now on is not found.", REBUILD)
+        yield fail("search", "Its index or one of its triggers is missing: new stories will not be found.", REBUILD)
     elif documents != live:
-        yield fail("search", f"{live:,} stories are live, {documents:,} can be found.", REBUILD)
+        yield fail("search", f"{live:,} stories are live, but {documents:,} can be found.", REBUILD)
     # By FTS5's own list of what it indexed; its integrity-check is an INSERT and would hold publishers up.
     elif connection.vendor == "sqlite" and (indexed := _select("SELECT count(*) FROM wire_searchindex_docsize")) != documents:
         yield fail("search", f"The index holds {indexed:,} of {documents:,} documents.", REBUILD)
@@ -247,9 +247,9 @@ def _select(sql: str) -> Any:
 def check_roster(_now: dt.datetime) -> Iterator[Finding]:
     problem = roster.find_problem()
     if problem:
-        yield fail("roster", f"{problem} Nothing is published.", "Restore a backup; the desk changes it by replacement only.")
+        yield fail("roster", f"{problem} Nothing is published.", "Restore a backup; at the desk, sources can only be replaced.")
     else:
-        yield ok("roster", "24 publications, as its latest revision says.")
+        yield ok("roster", "24 publications, matching the latest roster revision.")
 
 
 def check_signing_key(_now: dt.datetime) -> Iterator[Finding]:
@@ -259,7 +259,7 @@ def check_signing_key(_now: dt.datetime) -> Iterator[Finding]:
         return  # a finding of check_key_files
     held = signing.key_in_force()
     known = SigningKey.objects.filter(key_id=held).first()
-    back = f"Put the key in force into {signing.key_file()} from a backup, or run manage.py rotatekey."
+    back = f"Restore the key in force to {signing.key_file()} from a backup, or run manage.py rotatekey."
     if newest is None:
         yield ok("signing key", "Nothing is signed yet.")
     elif held is None:
@@ -275,7 +275,7 @@ def check_signing_key(_now: dt.datetime) -> Iterator[Finding]:
 def check_chain(_now: dt.datetime) -> Iterator[Finding]:
     """Check hash, signature and link of the newest snapshots; `verifywire` checks all."""
     last = _find_newest()
-    newest = f"The newest {min(signing.LINKS, last.sequence)} hold, up to {last.sequence} ({last})." if last else "No snapshot yet."
+    newest = f"Newest {min(signing.LINKS, last.sequence)} verified, up to {last.sequence} ({last})." if last else "No snapshot yet."
     wrong = [fail("chain", what, "Run manage.py verifywire; restore a backup.") for what in signing.list_chain_faults()]
     yield from wrong or [ok("chain", newest)]
 
@@ -285,7 +285,7 @@ def check_stories(_now: dt.datetime) -> Iterator[Finding]:
     newest = list(Story.objects.published().select_related("current", "json").newest_first()[:NEWEST])
     wrong = [story for story in newest if not story_json.matches_revision(story)]
     if wrong:
-        found = f"The stored JSON of {len(wrong)} of the newest {len(newest)} is not what their revisions say, first {wrong[0]}."
+        found = f"The stored JSON of {len(wrong)} of the newest {len(newest)} does not match their revisions, first {wrong[0]}."
         yield fail("stories", found, "Run manage.py verifywire: if it finds no changed revision, run renderwire.")
     elif outdated := story_json.outdated_count():
         yield warn("stories", f"{outdated:,} are rendered on each request: correct, but slow.", "Run manage.py renderwire.")
@@ -309,7 +309,7 @@ def check_addresses(_now: dt.datetime) -> Iterator[Finding]:
     wrong = [f"{feed} of {feed.publication}" for feed in feeds]
     wrong += [f"the homepage of {row}" for row in Publication.objects.all() if has_credentials(row.homepage)]
     if wrong:
-        found = f"{len(wrong)} with a user name or a password, which is never sent: {', '.join(wrong[:5])}."
+        found = f"{len(wrong)} contain a user name or a password, so they are never requested: {', '.join(wrong[:5])}."
         yield fail("addresses", found, "Correct them in the desk. Values of parameters are hidden here: one may be a token.")
     else:
         yield ok("addresses", "None holds a user name or a password.")
@@ -338,9 +338,9 @@ def check_feeds(now: dt.datetime) -> Iterator[Finding]:
     if bad:
         yield warn("feeds", f"Those of {_names(bad)} keep failing or are silent.", _ABOUT_FEEDS)
     if empty:
-        yield warn("feeds", f"Those of {_names(empty)} answer without any item, though they had some before.", _ABOUT_FEEDS)
+        yield warn("feeds", f"Those of {_names(empty)} answer without items, though they had some before.", _ABOUT_FEEDS)
     if not (bad or empty):
-        yield ok("feeds", f"{len(rows) - len(unanswered)} of {len(rows)} answer, the last was tried {_age(now - tried)} ago.")
+        yield ok("feeds", f"{len(rows) - len(unanswered)} of {len(rows)} answer; last tried {_age(now - tried)} ago.")
 
 
 def check_hub(now: dt.datetime) -> Iterator[Finding]:
@@ -355,7 +355,7 @@ def check_hub(now: dt.datetime) -> Iterator[Finding]:
         advice = "Check that it is up and WIRE_WEBSUB_HUB is correct. Nothing is lost: it is notified once it answers."
         yield warn("hub", found, f"{advice} Next try in {_age(max(state.next_try_at - now, dt.timedelta(0)))}.")
     elif state.error:
-        yield warn("hub", f"{hub} refuses: {state.error}.", "Ask its operator, or name another one in WIRE_WEBSUB_HUB.")
+        yield warn("hub", f"{hub} refuses: {state.error}.", "Ask its operator, or name another hub in WIRE_WEBSUB_HUB.")
     else:
         yield ok("hub", f"{hub} knows every change up to number {state.number:,}.")
 

@@ -20,8 +20,8 @@ from wire.text.provenance import canonical
 
 BATCH: Final = 200
 _REBUILD: Final = (
-    "Nothing was signed, and no snapshot was added. Run manage.py verifywire; if it names nothing but the log, "
-    "manage.py rebuildlog makes it again from the snapshots."
+    "Nothing was signed, and no snapshot was added. Run manage.py verifywire; if it finds only the log at fault, "
+    "rebuild it from the snapshots with manage.py rebuildlog."
 )
 
 
@@ -109,7 +109,7 @@ def expect_consistent(entry: LogEntry) -> None:
         rows = LogEntry.objects.filter(sequence__lte=entry.sequence).order_by("sequence").values_list("leaf", flat=True)
         leaves = [bytes(leaf) for leaf in rows]
         if len(leaves) != entry.sequence or merkle.root(leaves) != bytes(entry.root):
-            raise WireError(f"The log of {entry.sequence} snapshots does not have the root of its leaves.", _REBUILD)
+            raise WireError(f"The root of the log of {entry.sequence} snapshots does not match its leaves.", _REBUILD)
         return
     if not is_signed(signed, bytes(signed.root)):
         raise WireError(f"The log's last checkpoint, of {signed.sequence} snapshots, is not as it was signed.", _REBUILD)
@@ -155,8 +155,8 @@ def rebuild() -> tuple[int, int]:
                     origin, signature = old.origin, bytes(old.signature)
                 elif is_signed(old, bytes(old.root)):
                     raise WireError(
-                        f"The checkpoint {old.sequence} was signed over other snapshots than there are now. Nothing was changed.",
-                        "Stop ingest and restore the last backup that verifies; the log cannot be made again from these snapshots.",
+                        f"The checkpoint {old.sequence} was signed over snapshots that are no longer there. Nothing was changed.",
+                        "Stop ingest and restore the last backup that verifies; the log cannot be rebuilt from these snapshots.",
                     )
                 unsigned += not origin
             _store_leaf(leaf, origin, signature)

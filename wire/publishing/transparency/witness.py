@@ -17,7 +17,7 @@ from wire.publishing.transparency import log, merkle, signed_note
 CHECKPOINT: Final = "/.well-known/wire-checkpoint"
 KEYS: Final = "/.well-known/wire-keys.json"
 ATTEMPTS: Final = 5  # while other runs sign something newer
-_UNREAD: Final = "Look whether it is a wire, and try again. Only public addresses are asked; WIRE_FETCH_ALLOW opens loopback."
+_UNREAD: Final = "Check that it is a wire, and try again. Only public addresses are read; WIRE_FETCH_ALLOW opens loopback."
 
 Get = Callable[[str], bytes]
 
@@ -52,7 +52,7 @@ def look(url: str, get: Get) -> Witnessed:
                 known.fault = fault[:500]
                 known.save(update_fields=["fault"])
         raise UpstreamFailed(fault, "Nothing was signed. Compare both checkpoints, and tell others.")
-    raise UpstreamFailed(f"{names[0]}: other runs sign it all the time.", "Nothing was signed by this one; run it again later.")
+    raise UpstreamFailed(f"{names[0]}: other runs kept signing newer checkpoints.", "This run signed nothing; run it again later.")
 
 
 def _origins(site: str) -> list[str]:
@@ -92,7 +92,7 @@ def _find_fault(names: list[str], known: Witnessed | None, served: Served) -> st
     if known is None:
         return ""
     if base64.b64decode(known.public_key) not in keys:
-        return f"{origin}: the key that it signed with before is no longer published."
+        return f"{origin}: the key that it used to sign with is no longer published."
     if found.size < known.size:
         return f"{origin}: it had {known.size} snapshots and has {found.size} now."
     if not merkle.is_consistent(known.size, found.size, served.path, bytes(known.root), found.root):

@@ -22,7 +22,7 @@ from wire.text.vocabulary import Status
 MOST: Final = 100  # citations of one text
 MAX_TEXT: Final = 20_000  # characters
 NONE_FOUND: Final = (
-    "No citation of this wire was found. One names an id (cbn-…), a permalink, or says 'as summarized by ChatbotNews.ai' or "
+    "No citation of this wire was found. A citation has an id (cbn-…), a permalink, or 'as summarized by ChatbotNews.ai' or "
     "'ChatbotNews.ai, citing …'."
 )
 NOT_JUDGED: Final = "This compares citations with the wire's record and does not judge whether the publisher's report is true."
@@ -45,9 +45,9 @@ def verify_citation(text: str) -> VerifiedOut:
             citations, left = as_plain, left_of_plain
     notes = [NOT_JUDGED if citations else NONE_FOUND]
     if left:
-        notes.insert(0, f"{left} more citations were found and not checked: send the rest separately.")
+        notes.insert(0, f"{left} more citations were found but not checked: send the rest separately.")
     elif is_cut:
-        notes.insert(0, f"The text was read up to its character {MAX_TEXT:,} only: send the rest separately.")
+        notes.insert(0, f"Only the first {MAX_TEXT:,} characters were read: send the rest separately.")
     verified = sum(one.verdict == "verified" for one in citations)
     return VerifiedOut(citations=citations, found=len(citations), verified=verified, notes=" ".join(notes))
 
@@ -94,7 +94,7 @@ def _verify(
     elif is_withdrawn:
         problems.append("The story was withdrawn and must not be cited.")
     elif is_earlier:
-        problems.append(f"It is of revision {result.revision}; revision {current.revision} is current ({story.status}).")
+        problems.append(f"It cites revision {result.revision}; revision {current.revision} is current ({story.status}).")
     if result.is_wrong:
         verdict = "wrong"
     elif result.is_reworded:

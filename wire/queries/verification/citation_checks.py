@@ -51,7 +51,7 @@ def check(found: CitationMatch, known: StoryRecord, publications: Publications) 
         before = ""
         _check_fields(found, known, publications, result)
     if _DENIES.search(f"{found.ahead} {before}"):
-        result.note("The words before it deny it.")
+        result.note("The words before the citation deny it.")
     if found.behind:
         check_behind(found.behind, known, result)
     if found.around:
@@ -74,12 +74,12 @@ def _check_quotation(quoted: str, found: CitationMatch, known: StoryRecord, resu
     if at is not None:
         result.revision = at[1] if result.revision is None else min(result.revision, at[1])
     elif not places and len(words_of(quoted)) <= SCARE and not re.search(r"\d", quoted):
-        result.note(f"The record has no words {quoted[:200]!r}.")
+        result.note(f"The words {quoted[:200]!r} are not in the record.")
     elif not places and is_foreign(quoted) and not is_foreign(known.current.headline):
-        result.note(f"The words {quoted[:200]!r} are of another language than the record: a translation is not compared.")
+        result.note(f"The words {quoted[:200]!r} are not in the record's language: translations are not compared.")
     else:
-        where = f"of revision {found.revision}; revision {places[0][1]} has them" if places else "in no revision"
-        result.fail(f"The record has no words {quoted[:200]!r}, {where}.")
+        where = f"revision {found.revision}; revision {places[0][1]} has them" if places else "any revision"
+        result.fail(f"The words {quoted[:200]!r} are not in {where}.")
 
 
 def _check_identity(found: CitationMatch, known: StoryRecord, result: CheckResult) -> None:

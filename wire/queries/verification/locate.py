@@ -71,7 +71,7 @@ def check_behind(behind: str, known: StoryRecord, result: CheckResult) -> None:
     if level == WRONG:
         result.fail(problem)
     elif level == REWORDED:
-        result.note(f"The sentence continues after it. {problem}")
+        result.note(f"The sentence goes on after the citation. {problem}")
 
 
 def check_around(around: str, known: StoryRecord, result: CheckResult) -> None:
@@ -83,7 +83,7 @@ def check_around(around: str, known: StoryRecord, result: CheckResult) -> None:
             is_about = len((claim.stems & record.stems) - claim_match.COMMON) >= ABOUT
             reasons.append(claim_match.find_contradiction(claim, record) if is_about else "")
         if reasons and all(reasons):
-            result.note(f"In the sentence beside it: {reasons[0]}")
+            result.note(f"In a sentence next to the citation: {reasons[0]}")
 
 
 def _judge(said: str, other_dates: list[str], row: StoryRevision, known: StoryRecord) -> tuple[int, str]:
@@ -100,7 +100,7 @@ def _judge(said: str, other_dates: list[str], row: StoryRevision, known: StoryRe
             return WRONG, reason
     if strange:
         listed = ", ".join(strange[:8])
-        return REWORDED, f"Beside it are words that the record does not have ({listed}): compare them with `correct`."
+        return REWORDED, f"Words near it are not in the record ({listed}): compare them with `correct`."
     texts = [words_of(text) for text in (row.headline, row.summary_medium, f"{row.author or ''} {row.original_publisher}")]
     for segment in _SEGMENT.split(said):
         words = words_of(segment)

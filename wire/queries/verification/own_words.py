@@ -86,7 +86,7 @@ def _judge(said: str, row: StoryRevision, *, is_lead: bool) -> tuple[int, str]:
     if cause := claim_match.find_missing_cause(claim, record):
         return UNSUPPORTED, f"The record gives no cause ({cause!r})."
     if len(shared) < ABOUT:
-        return UNSUPPORTED, "The record has hardly a word in common with it."
+        return UNSUPPORTED, "It has hardly a word in common with the record."
     return SUPPORTED, ""
 
 

@@ -40,7 +40,7 @@ def _reject(name: str, said: str, record: str, result: CheckResult) -> None:
     added, lost = [word for word in theirs if word not in ours], [word for word in ours if word not in theirs]
     parts = [f"not in the record: {', '.join(added[:8])}"] if added else []
     parts += [f"left out: {', '.join(lost[:8])}"] if lost else []
-    problem = f"{name}: the record says {record!r}" + (f" ({'; '.join(parts)})." if parts else " (other order).")
+    problem = f"{name}: the record says {record!r}" + (f" ({'; '.join(parts)})." if parts else " (in another order).")
     result.add(name, said, record, ok=False, problem=problem)
 
 
@@ -57,7 +57,7 @@ def check_beginning(rest: str, known: StoryRecord, result: CheckResult, *, is_na
             continue
         result.accept("headline", rest[: len(row.headline) + 10], row.headline, row.revision)
         if is_cut and (left := _read_behind_cut(rest)) and not is_quoted_from(left, row.headline):
-            result.note(f"After the omission, the headline does not have the words {left!r}.")
+            result.note(f"The words after the omission, {left!r}, are not in the headline.")
         elif not is_cut and goes_on(rest, row.headline):
             result.note("The record does not continue like this after the headline.")
         return
@@ -120,7 +120,7 @@ def check_statement(said: str, known: StoryRecord, result: CheckResult, *, is_na
     is_recorded = bool(words) and known.words.issuperset(words)
     problem = _find_contradiction(said, known) if known.words.issuperset(words) else ""
     if result.pinned is not None and places:
-        problem = f"statement: revision {places[0][1]} has these words, revision {result.pinned} does not."
+        problem = f"statement: revision {places[0][1]} has these words, but revision {result.pinned} does not."
     if not problem and not places and not is_recorded:
         return _reject("statement", said, current, result)
     result.add("statement", said, current, ok=not problem, problem=problem)

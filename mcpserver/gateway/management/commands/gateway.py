@@ -48,10 +48,10 @@ class Command(WireCommand):
         agent = what.add_parser("agent", help="Make an agent or a new key for one; without a name, list them.")
         agent.add_argument("name", nargs="?")
         agent.add_argument("--grant", action="append", default=[], help="Prefix of addresses that it may read: twitter://")
-        agent.add_argument("--share", type=int, default=100, help="Percentage of each limit that it alone may use.")
+        agent.add_argument("--share", type=int, default=100, help="The most that it may use of each limit, in percent.")
         agent.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="An attribute: twitter_id=12345")
         agent.add_argument("--revoke", action="store_true", help="Revoke its key.")
-        tried = what.add_parser("try", help="Run a resource's policy against a server on this machine that misbehaves.")
+        tried = what.add_parser("try", help="Run a resource's policy against a misbehaving server on this machine.")
         tried.add_argument("resource", nargs="?", default="news_global_trends", help="Its name in the policy, or an address.")
         explain = what.add_parser("explain", help="Show what was tried for a request, in the upstream's own words.")
         explain.add_argument("request_id", help="provenance.request_id of an answer.")
@@ -59,9 +59,7 @@ class Command(WireCommand):
         log.add_argument("--number", type=int, default=20)
         log.add_argument("--agent", default=None)
         log.add_argument("--failed", action="store_true", help="Only those with an error.")
-        forget = what.add_parser(
-            "forget", help="Delete stored answers, reset call counts, and retry upstreams that were left alone."
-        )
+        forget = what.add_parser("forget", help="Delete stored answers, reset call counts, and retry upstreams that were paused.")
         forget.add_argument("--resource", default="", help="Only for this resource, by its name in the policy.")
         forget.add_argument(
             "--agent", default="", help="Only for this agent. Circuits are shared by all agents and stay as they are."
@@ -113,7 +111,7 @@ class Command(WireCommand):
     def _reload(self, **_options: Any) -> None:
         runtime.policy()
         request_log.announce_policy()
-        self.stdout.write(f"Running servers reload the policy and its secrets within {LOOK:g} seconds of use.")
+        self.stdout.write(f"Running servers reload the policy and its secrets within {LOOK:g} seconds if in use.")
 
     def _explain(self, *, request_id: str, **_options: Any) -> None:
         row = RequestLog.objects.filter(request_id=request_id).first()
@@ -195,7 +193,7 @@ class Command(WireCommand):
             raise CommandError("Name what to forget: --resource NAME, --agent NAME, or --all.")
         policy, of = runtime.policy(), only or FORGETTABLE
         if resource and resource not in policy.resources and not Entry.objects.filter(resource=resource).exists():
-            raise CommandError(f"There is no resource {resource!r}, nothing was deleted. There are {', '.join(policy.resources)}.")
+            raise CommandError(f"No resource {resource!r}; nothing was deleted. Use one of: {', '.join(policy.resources)}.")
         if "answers" in of:
             self.stdout.write(f"{cache.forget(resource=resource, agent=agent)} stored answers deleted.")
         if "limits" in of:
@@ -204,14 +202,14 @@ class Command(WireCommand):
         if "circuits" in of and not agent:
             upstreams = [policy.resources[resource].upstream] if resource in policy.resources else list(policy.upstreams)
             left_alone = request_log.reset_circuits(upstreams)
-            said = f" {', '.join(left_alone)} was left alone or had failed." if left_alone else ""
+            said = f" Paused or failing until now: {', '.join(left_alone)}." if left_alone else ""
             self.stdout.write(f"The circuits of {len(upstreams)} upstreams are closed.{said}")
-        self.stdout.write(f"Heartbeats, log and counts stay. Running servers follow within {LOOK:g} seconds of use.")
+        self.stdout.write(f"Heartbeats, log and counts stay. Running servers follow within {LOOK:g} seconds if in use.")
 
     def _try(self, *, resource: str, **_options: Any) -> None:
         policy = runtime.policy()
         if "://" not in resource and resource not in policy.resources:
-            raise CommandError(f"There is no resource {resource!r}: {', '.join(policy.resources)}.")
+            raise CommandError(f"There is no resource {resource!r}. Use one of: {', '.join(policy.resources)}.")
         asyncio.run(self._inject_faults(policy, resource))
 
     async def _inject_faults(self, policy: Policy, resource: str) -> None:

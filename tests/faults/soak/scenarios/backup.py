@@ -67,7 +67,7 @@ async def _compared(backup: Path, wire: Wire, port: int, chain: Chain) -> list[H
         differ = [path for path in paths if await asyncio.to_thread(_differs, path, port, served.port)]
     return [
         Held(verifies, "the backup restores into an empty installation and `verifywire` passes", words),
-        Held(prefix, "it has the chain up to its moment and nothing else", f"{len(restored.links)} of {len(chain.links)}"),
+        Held(prefix, "it has the chain up to when it was made, no more", f"{len(restored.links)} of {len(chain.links)}"),
         none("the restored wire serves the same bytes", differ, f"of {len(paths)} revisions of days differ"),
     ]
 

@@ -110,7 +110,7 @@ def _agrees(who: str, copy: Copy, written: list[Seen], stories: dict[str, Any]) 
     strange = sorted(copy.stories.keys() - stories.keys())
     return [
         none(f"a client that {who} sees each change once, in order", unlike, f"of {len(written):,} wrong"),
-        none("its copy ends equal to the database", [*differing, *strange], f"of {len(stories):,} differ"),
+        none("at the end its copy equals the database", [*differing, *strange], f"of {len(stories):,} differ"),
     ]
 
 

@@ -46,6 +46,6 @@ async def run(run: Run) -> list[Held]:
                 held = await true_to_the_chain(wire, served, load)
     with closing(sqlite3.connect(wire.directory / "wire.sqlite3")) as connection:
         rows = connection.execute(newsroom.ROWS).fetchall()
-    completed = f"after {killed} kills the next complete run leaves no story lost, doubled or waiting"
+    completed = f"after {killed} kills the next complete run leaves no story lost, duplicated or waiting"
     stories = len({row[0] for row in rows})
     return [Held(status == 0 and news.whole(rows), completed, f"{len(rows)} revisions of {stories} stories"), *held]

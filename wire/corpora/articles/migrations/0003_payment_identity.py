@@ -50,7 +50,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='source',
             name='refused',
-            field=models.JSONField(default=dict, editable=False, help_text='By reason, how many items of it were not taken, and the first of them.'),
+            field=models.JSONField(default=dict, editable=False, help_text="How many of its items were refused, by reason, and the first of them."),
         ),
         migrations.AlterField(
             model_name='payment',

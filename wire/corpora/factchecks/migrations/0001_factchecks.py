@@ -65,7 +65,7 @@ class Migration(migrations.Migration):
                 ('key', models.CharField(help_text='The label, folded.', max_length=200, primary_key=True, serialize=False)),
                 ('label', models.CharField(max_length=200)),
                 ('rating', models.CharField(choices=[('true', 'true'), ('mostly_true', 'mostly true'), ('mixed', 'mixed'), ('misleading', 'misleading'), ('mostly_false', 'mostly false'), ('false', 'false'), ('unproven', 'unproven'), ('satire', 'satire'), ('unknown', 'unknown')], default='unknown', max_length=12)),
-                ('is_edited', models.BooleanField(verbose_name='edited', default=False, editable=False, help_text='An editor decided; a release changes it no more.')),
+                ('is_edited', models.BooleanField(verbose_name='edited', default=False, editable=False, help_text="An editor decided; a release no longer changes it.")),
             ],
             options={
                 'verbose_name': 'rating label',
@@ -123,7 +123,7 @@ class Migration(migrations.Migration):
                 ('found', models.PositiveIntegerField(default=0, help_text='Claims in the index.')),
                 ('version', models.PositiveBigIntegerField(default=0, help_text='Raised by every change of the index.')),
                 ('model', models.CharField(blank=True, help_text='The model whose vectors are searched.', max_length=100)),
-                ('linked', models.CharField(blank=True, help_text='What links with stories were found among.', max_length=100)),
+                ('linked', models.CharField(blank=True, help_text="State of the stories and claims at the last linking.", max_length=100)),
                 ('vectors_dropped', models.PositiveBigIntegerField(default=0, help_text='Raised when vectors were deleted or made again.')),
             ],
             options={
@@ -148,7 +148,7 @@ class Migration(migrations.Migration):
                 ('part', models.PositiveSmallIntegerField(help_text='Which of its chunks, from 0.')),
                 ('model', models.CharField(max_length=100)),
                 ('dimensions', models.PositiveSmallIntegerField()),
-                ('vector', models.BinaryField(help_text='Halves (IEEE 754 binary16, little-endian), of length 1 together.')),
+                ('vector', models.BinaryField(help_text="A vector of length 1, in IEEE 754 binary16, little-endian.")),
                 ('claim', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='vectors', to='factchecks.claim')),
             ],
             options={

@@ -83,7 +83,7 @@ def scope_of(slug: str, as_of: int | None = None) -> Scope:
     release = corpus.releases.filter(number=number).first() if 0 < number < 2**31 else None
     if release is None:
         raise UnknownRelease(
-            f"{slug} has no release {number}.", f"Its newest is {corpus.release}; leave as_of out for it, or name an earlier one."
+            f"{slug} has no release {number}.", f"Its newest is {corpus.release}; omit as_of to get it, or name an earlier one."
         )
     return Scope(corpus, release)
 

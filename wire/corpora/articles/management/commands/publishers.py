@@ -28,15 +28,15 @@ log = logging.getLogger(__name__)
 
 NOTHING: Final = "Nothing was changed."
 MAX_REASONS: Final = 20  # that are listed of a publisher's pages that could not be read
-ASK: Final = """While the server runs, this answers (a server of the sample wire switches to this one within seconds):
+ASK: Final = """Try this while the server runs (a server of the sample wire switches to this wire within seconds):
 curl {} -H 'content-type: application/json' -H 'accept: application/json' \\
   -d '{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"list-recent","arguments":{{"limit":3}}}}}}'"""
 
 
 class Command(WireCommand):
     help = (
-        "Manage publishers whose articles agents may search and read here: add one with its feeds and sitemaps, index, list, "
-        "remove; fill those of the sample wire. Exit status: 0 done (single pages may have failed), 1 refused, or no source of a "
+        "Manage publishers whose articles agents may search and read here: add one with its feeds and sitemaps, index, list "
+        "or remove them; fill the sample wire's. Exit status: 0 done (some pages may have failed), 1 refused, or no source of a "
         "publisher answered, 75 another process is indexing."
     )
 
@@ -44,9 +44,9 @@ class Command(WireCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         actions = parser.add_subparsers(dest="action", required=True, metavar="add|index|list|remove|sample")
-        about = "Add a publisher, with its consent; its server answers at once. From an address alone, find and index the rest."
+        about = "Add a publisher, with its consent; its server answers at once. Given only its address, find and index the rest."
         add = actions.add_parser("add", help=about).add_argument
-        add("slug", metavar="URL|SLUG", help="Its site; or its permanent SLUG, as in /mcp/articles/SLUG, with NAME and so on.")
+        add("slug", metavar="URL|SLUG", help="Its site; or a permanent SLUG, as in /mcp/articles/SLUG, with NAME and options.")
         add("name", nargs="?", metavar="NAME", help="Default: as its site says.")
         add("--slug", dest="place", metavar="SLUG", help="Its slug, if it is added from an address.")
         add("--homepage", metavar="URL")
@@ -55,22 +55,22 @@ class Command(WireCommand):
         add("--sitemap", action="append", default=[], metavar="URL", help="Sitemap or index of sitemaps; repeatable.")
         note = "Who agreed to what, and where that is written down."
         add("--consent", "--consent-note", dest="consent_note", default="", metavar="NOTE", help=note)
-        add("--i-am-the-publisher", action="store_true", help="In place of a note: the site is your own.")
+        add("--i-am-the-publisher", action="store_true", help="Instead of a note, if the site is your own.")
         add("--consented-on", type=_day, metavar="YYYY-MM-DD", help="Default: today.")
         add("--leave-out", action="append", default=[], metavar="/PATH", help="Path prefix to leave out; repeatable.")
         add("--excerpt", type=int, metavar="CHARACTERS", help="Give excerpts of that length instead of whole articles.")
-        add("--per-minute", type=int, metavar="N", help="Most requests a minute for one client.")
+        add("--per-minute", type=int, metavar="N", help="At most N requests a minute for one client.")
         add("--price", type=_json, default={}, metavar="JSON", help="What an article costs, as x402 payment requirements.")
-        add("--licence", default="", metavar="TEXT", help="Its name or address, or the terms.")
+        add("--licence", default="", metavar="TEXT", help="The licence's name or address, or the terms.")
         add("--licence-kind", choices=LicenceKind.values, help="Kind of --licence; default: text.")
         add("--may-train", action="store_true", help="Models may be trained on the text.")
         add("--may-not-answer", action="store_true", help="Models may not use the text to answer a question.")
         run = actions.add_parser("index", help="Fetch sources and read waiting pages, of these publishers or of all.").add_argument
         run("slugs", nargs="*", metavar="SLUG", help="These only, even before their sources are due.")
-        run("--pages", type=_number, default=MAX_PAGES, metavar="N", help=f"Most pages of each publisher ({MAX_PAGES:,}).")
-        run("--seconds", type=_number, metavar="N", help=f"Most seconds in all; default: {MAX_SECONDS:.0f} for each publisher.")
+        run("--pages", type=_number, default=MAX_PAGES, metavar="N", help=f"At most N pages of each publisher ({MAX_PAGES:,}).")
+        run("--seconds", type=_number, metavar="N", help=f"At most N seconds; default: {MAX_SECONDS:.0f} for each publisher.")
         actions.add_parser("list", help="List publishers and the health of their sources.")
-        ending = "Remove a publisher: its server ends, its articles are deleted, its record stays."
+        ending = "Remove a publisher: its server stops, its articles are deleted, its record stays."
         actions.add_parser("remove", help=ending).add_argument("slug", metavar="SLUG")
         actions.add_parser("sample", help="Fill the sample wire's publishers: the wire's own, and a fictional almanac.")
 
@@ -87,7 +87,7 @@ class Command(WireCommand):
         if is_found := options["slug"].startswith(("http://", "https://")):
             self._explore(options)
         elif missing := [name for name in ("name", "homepage", "domain") if not options[name]]:
-            raise CommandError(f"{' and '.join(missing)} must be given, unless the site's address comes first. {NOTHING}")
+            raise CommandError(f"{' and '.join(missing)} must be given, unless a URL is given instead of a slug. {NOTHING}")
         names = ("name", "homepage", "consent_note", "consented_on", "licence", "may_train", "per_minute", "price")
         excerpt = {} if options["excerpt"] is None else {"full_text": False, "excerpt_length": options["excerpt"]}
         publisher = Publisher(
@@ -104,7 +104,7 @@ class Command(WireCommand):
             raise CommandError(f"Name at least one --feed or --sitemap. {NOTHING}")
         if known := Publisher.objects.with_slug(publisher.slug).first():
             what = "was removed, and its slug stays reserved" if known.removed_at else "already exists"
-            raise CommandError(f"{known.name} ({known.slug}) {what}. {NOTHING} Use another slug, or change it at the desk.")
+            raise CommandError(f"{known.name} ({known.slug}) {what}. {NOTHING} Change it at the desk, or use another slug.")
         try:
             publisher.full_clean()
         except ValidationError as error:
@@ -117,8 +117,8 @@ class Command(WireCommand):
                 raise CommandError(f"{mask_address(url)} cannot be fetched: {error}. {NOTHING}") from error
             if not publisher.has_address(url):
                 raise CommandError(
-                    f"{mask_address(url)} is not on {', '.join(publisher.domains)}, or is left out. {NOTHING} "
-                    f"Nothing else is ever fetched: if {host} is the publisher's own, add --domain {host}."
+                    f"{mask_address(url)} is not on {', '.join(publisher.domains)}, or is below a --leave-out path. {NOTHING} "
+                    f"No other hosts are fetched: if {host} is the publisher's own, add --domain {host}."
                 )
         with transaction.atomic():
             publisher.save()
@@ -131,7 +131,7 @@ class Command(WireCommand):
         try:
             self._index({"slugs": [slug], "pages": 20, "seconds": None})  # a page a second, and somebody waits
         finally:
-            goes_on = f"`publishers index {slug}` and the server continue reading."
+            goes_on = f"`publishers index {slug}` and the server read the remaining pages."
             self.stdout.write(f"People read {publisher.name} at {publisher.page}, agents at {publisher.mcp}; {goes_on}")
         self.stdout.write(ASK.format(publisher.mcp))
 
@@ -236,13 +236,13 @@ class Command(WireCommand):
         IndexLease.objects.get_or_create(publisher=publisher)
         with job_lock.acquire(IndexLease.objects.filter(publisher=publisher), f"indexing of {publisher.slug}"):
             number = store.remove(publisher, timezone.now())
-        self.stdout.write(f"{publisher.name} is removed, with {number:,} articles. Its addresses say so from now on.")
+        self.stdout.write(f"{publisher.name} is removed, with {number:,} articles. Its addresses now answer that.")
 
 
 def _find_publishers(slugs: Sequence[str]) -> list[Publisher]:
     found = {publisher.slug: publisher for publisher in Publisher.objects.live().filter(slug__in=slugs)}
     if strange := [slug for slug in slugs if slug not in found]:
-        raise CommandError(f"There is no publisher {', '.join(strange)}. {NOTHING} See publishers list.")
+        raise CommandError(f"There is no publisher {', '.join(strange)}. {NOTHING} `publishers list` names them all.")
     return [found[slug] for slug in dict.fromkeys(slugs)]
 
 

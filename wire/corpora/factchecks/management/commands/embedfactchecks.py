@@ -13,11 +13,11 @@ from wire.corpora.factchecks import embedding
 class Command(WireCommand):
     help = (
         "Make the vectors by which search compares meanings, for claims that have none from the model in use. After a change "
-        "of model, searches use the old vectors until all are made. Resumable; run by every ingest for a while."
+        "of model, searches use the old vectors until all are made. Resumable; every ingest runs it for a limited time."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--seconds", type=float, metavar="N", help="At most.")
+        parser.add_argument("--seconds", type=float, metavar="N", help="At most N seconds.")
 
     def handle(self, **options: Any) -> None:
         model = embedding.get_model()

@@ -13,15 +13,15 @@ from wire.corpora.factchecks.models import FactcheckState
 
 class Command(WireCommand):
     help = (
-        "Find which stories of the last days are about claims that were checked; run by every ingest. Links that editors "
-        "pinned or cut stay. With --seconds, missing vectors are made first, for at most that long."
+        "Find which stories of recent days are about claims that were checked; run by every ingest. Links that editors "
+        "pinned or cut are left alone. With --seconds, missing vectors are made first, for at most that long."
     )
 
     stealth_options = ("stop",)  # of a run of ingest; this one is bounded by its seconds
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--days", type=int, default=story_links.DAYS, metavar="N", help=f"Days back ({story_links.DAYS}).")
-        parser.add_argument("--seconds", type=float, metavar="N", help="Most seconds for vectors.")
+        parser.add_argument("--seconds", type=float, metavar="N", help="At most N seconds for vectors.")
 
     def handle(self, **options: Any) -> None:
         with faults.explaining():

@@ -31,7 +31,7 @@ class Command(WireCommand):
         parser.add_argument(
             "--language", choices=CODES, default="", help="For claims that do not name one; default: detected from their words."
         )
-        pages = f"Most pages of a site to read ({site_reviews.MAX_PAGES:,}); the next run continues after them."
+        pages = f"Read at most N pages of a site ({site_reviews.MAX_PAGES:,}); the next run continues after them."
         parser.add_argument("--pages", type=int, default=site_reviews.MAX_PAGES, metavar="N", help=pages)
         parser.add_argument("--most-bytes", type=int, help=argparse.SUPPRESS)  # of what a packed file holds; uploads are bounded
         parser.add_argument("--no-vectors", action="store_true", help="Leave vectors to `embedfactchecks` or the next ingest.")
@@ -51,7 +51,7 @@ class Command(WireCommand):
                     failures.append(str(error))
             if not files and not failures:
                 raise CommandError(
-                    f"No file there has a name that ends in one of {', '.join(file_formats.SUFFIXES)}. Nothing was loaded."
+                    f"None of the files has a name that ends in {', '.join(file_formats.SUFFIXES)}. Nothing was loaded."
                 )
             for file in files:
                 try:
@@ -67,7 +67,7 @@ class Command(WireCommand):
         if done and not api_keys.rule_for("api").is_required:
             site = settings.WIRE_SITE_URL
             self.stdout.write(f"People search them at {site}/factchecks, agents at {settings.WIRE_MCP_URL}/factchecks.")
-            self.stdout.write("Try this while the server runs (a server of the sample wire switches to this one within seconds):")
+            self.stdout.write("Try this while the server runs (a server of the sample wire switches to this wire within seconds):")
             self.stdout.write(f"  curl --get '{site}/api/factchecks/search.json' --data-urlencode 'query=A CLAIM IN WORDS'")
         if failures:
             sentences = " ".join(f"{failure.rstrip('.')}." for failure in failures)
@@ -119,7 +119,7 @@ class Command(WireCommand):
         try:
             made = embedding.fill(progress=show)
         except WireError as error:
-            self.stderr.write(f"{error.message} {error.hint} `embedfactchecks` makes them later.")
+            self.stderr.write(f"{error.message} {error.hint} `embedfactchecks` makes the vectors later.")
             return
         self.stdout.write(f"Vectors of {made:,} claims made by {model.name}.")
 

@@ -38,8 +38,8 @@ class Command(WireCommand):
         load.add_argument("--note", default="", metavar="TEXT", help="What this release is; public.")
         load.add_argument("--discard", action="store_true", help="Discard unreleased changes of the desk.")
         for one in (check, load):
-            one.add_argument("--slug", default="", metavar="SLUG", help="Of a directory without corpus.json; default: its name.")
-        dump = actions.add_parser("dump", help="Write a release to a directory that loads again, byte for byte.")
+            one.add_argument("--slug", default="", metavar="SLUG", help="Slug if DIR has no corpus.json; default: its name.")
+        dump = actions.add_parser("dump", help="Write a release to a directory that can be loaded again, byte for byte.")
         dump.add_argument("slug", metavar="SLUG")
         dump.add_argument("directory", type=Path, metavar="DIR")
         dump.add_argument("--as-of", type=int, metavar="N", help="Number of a release; default: the newest.")
@@ -50,7 +50,7 @@ class Command(WireCommand):
         compare = actions.add_parser("compare", help="Show what differs between two releases, row by row.")
         compare.add_argument("slug", metavar="SLUG")
         compare.add_argument("old", type=int, metavar="N")
-        compare.add_argument("new", metavar="M|DIR|draft", help="Another release, a directory, or what the next would be.")
+        compare.add_argument("new", metavar="M|DIR|draft", help="Another release, a directory, or `draft`: what the next would be.")
         sync = actions.add_parser("sync", help="Update the wire's own corpus from what is published.")
         sync.add_argument("--sample", action="store_true", help="Also load the small invented corpus that ships with the wire.")
         actions.add_parser("list", help="List all corpora.")
@@ -74,7 +74,7 @@ class Command(WireCommand):
         except OSError as error:
             why = "has files already" if isinstance(error, FileExistsError) else f"cannot be written: {error.strerror}"
             raise CommandError(f"{directory} {why}. Nothing was written; name another directory.") from error
-        self.stdout.write(f"{corpus.slug} is in {directory}. Fill it, then: manage.py timeline check {directory}")
+        self.stdout.write(f"{corpus.slug} is in {directory}. Fill it in, then run manage.py timeline check {directory}")
 
     def _check(self, options: dict[str, Any]) -> None:
         written, corpus = load.check(options["directory"], options["slug"])
