@@ -70,7 +70,6 @@ def _finders(today: dt.date) -> Mapping[str, Find]:
         "the wire, words alone": search_by_words,
         "its vectors alone": search_by_meaning,
         "plain BM25, any word": lambda text: plain.ranked(set(terms(text)))[:SHOWN],
-        "plain BM25, all words": lambda text: plain.ranked(set(terms(text)), every=True)[:SHOWN],
     }
 
 
