@@ -153,7 +153,7 @@ class RosterRevision(models.Model):
     """Dated state of the roster. The first is the roster as shipped; each later one is a replacement. Never edited."""
 
     number = models.PositiveIntegerField(unique=True)
-    on = models.DateField(help_text="UTC date from which it is in force.")
+    on = models.DateField("in force from", help_text="UTC date.")
     fingerprint = models.CharField(max_length=64)
     members = models.JSONField(help_text="[{name, tier, domain}] sorted by name; the fingerprint is computed from this.")
     retired = models.ForeignKey(Publication, null=True, on_delete=models.PROTECT, related_name="+")

@@ -214,8 +214,7 @@ class CallCount(models.Model):
     cost_units = models.FloatField(default=0.0)
 
     class Meta:
-        verbose_name = "hour of calls"
-        verbose_name_plural = "hours of calls"
+        verbose_name = "hourly call count"
         ordering = ["-hour"]
         constraints = [models.UniqueConstraint(fields=["hour", "agent_id", "resource", "outcome"], name="gateway_count_once")]
 
@@ -228,7 +227,7 @@ class Heartbeat(models.Model):
 
     class Verdict(models.TextChoices):
         SIGNED = "signature", "signed by the pinned key"
-        INTACT = "integrity_only", "checksums fit, no key is pinned"
+        INTACT = "integrity_only", "checksums match, no key is pinned"
         REJECTED = "rejected", "rejected"
 
     agent_id = models.CharField("agent ID", max_length=40, help_text="The agent's id in the network.")

@@ -99,7 +99,7 @@ class EventAdmin(QueuedAdmin[Event], ModelAdmin[Event]):
                 return HttpResponseRedirect(only if len(found) == 1 else many)
         return super().changelist_view(request, extra_context)
 
-    headline = column("Headline of the lead", lambda event: _view(event).lead.headline[:140])
+    headline = column("Headline of the lead report", lambda event: _view(event).lead.headline[:140])
     reports = column("Reports", lambda event: int(event.number), "number")
     sources = column("Independent sources", lambda event: _view(event).count)
     consensus = column("Consensus", lambda event: f"{_view(event).score:.2f}")

@@ -197,7 +197,7 @@ class LexiconTermAdmin(ExportingAdmin, FreshAdmin[LexiconTerm]):
     list_filter = (PartFilter, "kind", "target", "origin")
     list_before_template = "admin/lexicon_parts.html"
     search_fields = ("term",)
-    search_help_text = "Search for a term in the chosen part, or else in the whole lexicon"
+    search_help_text = "Search the part you chose, or the whole lexicon if you chose none"
     fields = ("kind", "target", "term", "weight", "seen")
     change_form_template = "admin/term.html"
     exported = COLUMNS
@@ -214,7 +214,7 @@ class LexiconTermAdmin(ExportingAdmin, FreshAdmin[LexiconTerm]):
         """Apply today's lexicon to what was fetched, after showing what that would change."""
         form = RebuildForm(request.POST if request.method == "POST" and "confirmed" not in request.POST else None)
         points = (
-            "What was fetched since the day you choose is read, classified and published again, with today's lexicon and rules.",
+            "Everything fetched since the day you choose is read, classified and published again, with today's lexicon and rules.",
             f"Fetched items are stored for {raw_store.RETENTION.days} days. Changes that editors made by hand stay, "
             "and so do stories loaded from an archive, for which nothing was fetched.",
             "You first see what would change, and then apply it.",

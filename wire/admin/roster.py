@@ -25,7 +25,7 @@ from wire.ingest import corrections
 from wire.models import Snapshot, Story, WireState
 
 ALIASES: Final = "Other names in common use, spelled exactly as they are used, one per line."
-FIXED: Final = "These are the roster's public record, so nobody edits them. “Replace…” gives the place to another publication."
+FIXED: Final = "These are the roster's public record, so nobody can edit them. “Replace…” gives this place to another publication."
 
 
 class ReplacementForm(base.Form):
@@ -47,7 +47,7 @@ class ReplacementForm(base.Form):
     feed_type = forms.ChoiceField(choices=FeedType.choices, widget=widgets.UnfoldAdminSelectWidget)
     feed_url = base.address_field(label="Feed address", required=False, max_length=500)
     feed_query = base.text_field(
-        label="Feed search", required=False, max_length=300, help_text="For a feed of search results: the terms."
+        label="Feed search", required=False, max_length=300, help_text="For a feed of search results: the search terms."
     )
     ai_only = forms.BooleanField(
         label="AI only",

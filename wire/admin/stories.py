@@ -278,7 +278,7 @@ class StoryAdmin(QueuedAdmin[Story], base.TellsRefusals[Story], base.PreviewedAd
         points = (
             "Stories that are one article under two addresses are merged into the older one, whose page and citations stay.",
             "The other one's id and addresses lead there. A story that an editor changed is not merged.",
-            "You first see them, and then merge them.",
+            "You see the stories first, and then merge them.",
         )
         return show_command(self, request, "mergetwins", "Merge twins", points)
 

@@ -32,7 +32,7 @@ class Entity(models.Model):
     name = models.CharField(max_length=80, help_text="Shown to readers. Stories with this spelling, capitals included, are listed.")
     kind = models.CharField(max_length=7, choices=NameKind.choices)
     spellings = models.TextField(
-        blank=True, max_length=2000, help_text="Other spellings, one per line. Whole words with exactly these capitals are found."
+        blank=True, max_length=2000, help_text="Other spellings, one per line. Only whole words with exactly these capitals match."
     )
     exceptions = models.TextField(
         blank=True,

@@ -86,9 +86,9 @@ class SnapshotQuerySet(models.QuerySet["Snapshot"]):
 class Snapshot(models.Model):
     """A published revision of a wire date. Rows are only ever added, each linked to the one before by its hash."""
 
-    sequence = models.PositiveBigIntegerField(primary_key=True, help_text="1, 2, 3 … over all days.")
+    sequence = models.PositiveBigIntegerField(primary_key=True, help_text="1, 2, 3 … across all days.")
     wire_date = models.DateField("day (UTC)")
-    revision = models.PositiveIntegerField(help_text="1, 2, 3 … within the wire date.")
+    revision = models.PositiveIntegerField(help_text="1, 2, 3 … within the day.")
     wire_sha256 = models.CharField("SHA-256", max_length=64, unique=True)
     previous_sha256 = models.CharField("SHA-256 of the previous snapshot", max_length=64, null=True)  # noqa: DJ001  null marks the first of the chain
     roster_sha256 = models.CharField("SHA-256 of the roster", max_length=64)

@@ -57,7 +57,7 @@ class Witnessed(Sealed):
     objects = SealedQuerySet.as_manager()
 
     class Meta:
-        verbose_name_plural = "witnessed logs"
+        verbose_name = "witnessed log"
 
     def __str__(self) -> str:
         return f"{self.origin} at {self.size}"

@@ -63,7 +63,7 @@ class Publisher(Sealed):
         default=list,
         help_text="Its own host names, subdomains included, with a port if it is not the usual one; nothing else is fetched.",
     )
-    consent_note = models.TextField(help_text="Who agreed to what, and where that is written down. Not shown.")
+    consent_note = models.TextField(help_text="Who agreed to what, and where that is written down. Not shown to readers.")
     consented_on = models.DateField(help_text="UTC date of the consent.")
     full_text = models.BooleanField(default=True, help_text="Give whole articles; otherwise an excerpt and the address.")
     excerpt_length = models.PositiveIntegerField(
@@ -80,7 +80,7 @@ class Publisher(Sealed):
         null=True,
         blank=True,
         validators=[MinValueValidator(1), MaxValueValidator(6_000)],
-        help_text="Maximum of requests a minute for one client; if empty, only the wire's own limit, which always applies.",
+        help_text="Most requests a minute from one client. The wire's own limit always applies, alone if this is empty.",
     )
     price = models.JSONField(
         default=dict,
@@ -182,9 +182,9 @@ class Source(models.Model):
     children = models.JSONField(
         default=dict, editable=False, help_text="The sitemaps that it leads to, by address, with what the next request needs."
     )
-    asked_at = models.DateTimeField(null=True, editable=False)
-    worked_at = models.DateTimeField(null=True, editable=False)
-    found = models.PositiveIntegerField(default=0, editable=False, help_text="Articles that it named when it was read last.")
+    asked_at = models.DateTimeField("last tried at", null=True, editable=False)
+    worked_at = models.DateTimeField("last succeeded at", null=True, editable=False)
+    found = models.PositiveIntegerField(default=0, editable=False, help_text="Articles listed in it when it was last read.")
     refused = models.JSONField(
         default=dict, editable=False, help_text="How many of its items were refused, by reason, and the first of them."
     )

@@ -78,8 +78,8 @@ PLUGIN = Plugin(
     document_kind=documents.KIND,
     menu=[
         MenuItem(title="Publishers", icon="domain", model="articles.publisher"),
-        MenuItem(title="Their sources", icon="rss_feed", model="articles.source"),
-        MenuItem(title="Their articles", icon="description", model="articles.article"),
+        MenuItem(title="Publishers' sources", icon="rss_feed", model="articles.source"),
+        MenuItem(title="Publishers' articles", icon="description", model="articles.article"),
         MenuItem(title="Payments", icon="payments", model="articles.payment"),
     ],
     edit_permissions=[
