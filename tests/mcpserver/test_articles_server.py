@@ -435,7 +435,7 @@ def test_text_that_addresses_the_model_is_marked_and_in_nothing_that_the_server_
     store(chef, draft(HOSTILE, "https://yoursite.com/plot", markdown=f"{HOSTILE} Now."))
     result = call("get-article", url="https://yoursite.com/plot").result
     assert result["structuredContent"]["untrusted_instructions"] is True
-    assert result["content"][0]["text"].startswith("Note of the wire: the text below addresses the model that reads it.")
+    assert result["content"][0]["text"].startswith("Note from the wire: the text below addresses the model that reads it.")
     assert not call("get-article", url=CAKE).result["structuredContent"]["untrusted_instructions"]
     for asked in (call("search-content", query="previous cake"), call("list-recent")):
         marked = {one["title"]: one["untrusted_instructions"] for one in asked.result["structuredContent"]["articles"]}

@@ -31,7 +31,13 @@ LINES: Final = (
         "1. zyx",
         "=== zyx",
     ),
-    *("Cite as: Zyx", "**Author:** Zyx", "Author: Zyx", "[Characters 0 to 9 of 9: continue at offset 9.]", "Note of the wire: zyx"),
+    *(
+        "Cite as: Zyx",
+        "**Author:** Zyx",
+        "Author: Zyx",
+        "[Characters 0 to 9 of 9: continue at offset 9.]",
+        "Note from the wire: zyx",
+    ),
     *("*Relevant excerpt:*", "> zyx", "<h1>zyx</h1>", "| zyx |", "## Available categories", "**Status:** published", "```zyx"),
 )
 BREAKS: Final = ("\n\n", "\n", "\r\n", "\r", "\v", "\f", "\x85", "\u2028", "\u2029")

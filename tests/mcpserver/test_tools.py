@@ -267,7 +267,7 @@ def test_a_document_whose_text_addresses_the_model_says_so_before_it() -> None:
     assert {story["untrusted_instructions"] for story in stories} == {True, False}
     for story in stories:
         document = structured("fetch", id=story["chatbotnews_id"])
-        assert document["text"].startswith("Note of the wire: ") == story["untrusted_instructions"]
+        assert document["text"].startswith("Note from the wire: ") == story["untrusted_instructions"]
         assert document["metadata"].get("untrusted_instructions", "false") == str(story["untrusted_instructions"]).lower()
 
 

@@ -25,7 +25,7 @@ TRENDS = "resources.news_global_trends"
         ("[upstreams.a]\nkind = 'x'", "upstreams.a.kind: the value should be 'off', 'wire', 'stdio' or 'http'."),
         ("[upstreams.a]\nkind = 'stdio'", "upstreams.a.command: a list of words is needed"),
         ("[upstreams.a]\nkind = 'http'", "upstreams.a.address: an http(s) address is needed."),
-        ("[upstreams.a.env]\nAPI_KEY = 'secret!'", "upstreams.a.env: API_KEY: a secret is named, never written here: 'env:NAME'."),
+        ("[upstreams.a.env]\nAPI_KEY = 'secret!'", "upstreams.a.env: API_KEY: name the variable with the secret, as 'env:NAME'."),
         ("[upstreams.a.adapters.x]\ntool = 'y'", "upstreams.a.adapters: there is no resource 'x'."),
         (
             "[upstreams.a.adapters.news_global_trends]\ntool = 'y'\narguments = { n = '{+limit}' }",

@@ -77,9 +77,9 @@ def test_one_click_gives_a_proposed_name_a_page(desk: Client, client: Client, ki
     entity = propose()
     assert "Marmotly 4 stories, 0 expected. Company Person Product Never" in words(desk.get(QUEUE))
     answer = desk.post(QUEUE, {"decide": f"{entity.pk} {kind}"}, follow=True)
-    assert "Marmotly has a page: 1 story." in words(answer)
+    assert "Marmotly got a page: 1 story." in words(answer)
     assert client.get("/api/entities/marmotly.json").json()["kind"] == kind
-    assert LogEntry.objects.get(object_repr="Marmotly").get_change_message() == "Marmotly has a page: 1 story."
+    assert LogEntry.objects.get(object_repr="Marmotly").get_change_message() == "Marmotly got a page: 1 story."
 
 
 def test_one_click_refuses_a_proposed_name_for_good(desk: Client) -> None:

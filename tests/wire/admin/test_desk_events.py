@@ -164,7 +164,7 @@ def test_another_report_is_made_the_lead(desk: Client, purchase: list[Entry]) ->
     assert "Leads , by the rules" in words(desk.get(page_of(purchase[0])))
     said = do(desk, purchase[0], do="lead", story=story.chatbotnews_id, reason="It has the filing.")
     assert "filing says ” (Wired) leads this event now." in said
-    assert "no day had to be published. See the public page ." in said
+    assert "no day is published again. See the public page ." in said
     assert "Leads , chosen by an editor" in said
     assert Story.objects.get(leads_event=True) == story
     assert "filing says 2 2" in words(desk.get(LIST))

@@ -66,7 +66,10 @@ def test_an_event_joins_the_storyline_of_another_by_id_or_address(desk: Client, 
     version = WireState.objects.get().version
     first, other, third, _ = map(event_of, four)
     page = do(desk, four[2], do="join", other_id=first, reason="The hearing.")
-    assert f"Joined the storyline of “ {TITLES[0]} ”: “ {TITLES[2]} ”. Readers see it within a minute; no day had to be" in page
+    assert (
+        f"Joined the storyline of “ {TITLES[0]} ”: “ {TITLES[2]} ”. Readers see it within a minute; no day is published again"
+        in page
+    )
     assert "Automatic linking leaves these events where they are now. See the public page ." in page
     assert page.index(f"{TITLES[0]} TechCrunch, 12 Jan 2026 10:00 UTC") < page.index(f"{TITLES[2]} (this event)")
     assert "An editor decided this" in page
@@ -164,7 +167,7 @@ def test_a_merge_says_which_storyline_the_event_now_belongs_to(desk: Client, fou
     assert f"Their event is in the storyline of 2 events that began with “ {TITLES[0]} ”." in said
     assert storyline_of(second) == (first, [first, second])
     said = do(desk, four[0], do="merge", other=second, reason="One happening.")
-    assert "Their event is in no storyline with another one." in said
+    assert "Their event is in no storyline with other events." in said
     said = do(desk, four[0], do="split", story=first, reason="Two happenings.")
     corrections.pin([first], pinned=False)
     Event.objects.update(storyline=None)

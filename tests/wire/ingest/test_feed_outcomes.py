@@ -129,10 +129,10 @@ def test_an_answer_without_items_is_an_alarm_and_no_failure_until_items_come_aga
         assert "correct the address" in warning["message"]
         assert (found["failures_in_a_row"], found["circuit"], found["failure"]) == (0, Circuit.CLOSED, None)
     since = FeedHealth.objects.get(feed=feed).empty_since
-    assert "Empty. It answers, but without items since" in words(client.get("/freshness"))
+    assert "Empty. It answers, but has had no items since" in words(client.get("/freshness"))
     desk = at_desk("editor")
-    assert "empty: It answers, but without items since" in words(desk.get("/admin/sources/feed/"))
-    assert "It answers, but without items since" in words(desk.get(f"/admin/sources/feed/{feed.pk}/change/"))
+    assert "empty: It answers, but has had no items since" in words(desk.get("/admin/sources/feed/"))
+    assert "It answers, but has had no items since" in words(desk.get(f"/admin/sources/feed/{feed.pk}/change/"))
     assert "1 feed answers without items" in words(desk.get("/admin/"))
     server.route("/feed.xml", status=503)
     run(feed)

@@ -130,10 +130,10 @@ def test_at_the_desk_exactly_what_was_shown_is_done(monkeypatch: pytest.MonkeyPa
     shown = desk.post(page, {"since": str(yesterday())}, follow=True)
     (confirmed,) = re.findall(r'name="confirmed" value="([^"]+)"', shown.content.decode())
     for other in (before_that, of_final_days):  # each of the same minute
-        assert "Nothing was changed: preview it again" in words(desk.post(page, {"confirmed": other}, follow=True))
+        assert "Nothing was changed: preview again" in words(desk.post(page, {"confirmed": other}, follow=True))
     with monkeypatch.context() as later:
         later.setattr(commands, "CONFIRMABLE", 0.0)
-        assert "Nothing was changed: preview it again" in words(desk.post(page, {"confirmed": confirmed}, follow=True))
+        assert "Nothing was changed: preview again" in words(desk.post(page, {"confirmed": confirmed}, follow=True))
     done = words(desk.post(page, {"confirmed": confirmed, "since": "2020-01-01"}, follow=True))
     assert "What was done" in done
     assert "Done: 0 added, 1 changed, 1 snapshots published." in done

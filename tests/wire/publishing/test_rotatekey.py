@@ -105,7 +105,7 @@ def test_a_day_signed_by_a_retired_key_is_called_forged(generated_at: str) -> No
             signature=base64.b64encode(stolen.sign(Snapshot.objects.get(sequence=2).wire_sha256.encode())).decode()
         )
     Snapshot.objects.filter(pk=newest.pk).update(**forged)
-    with pytest.raises(CommandError, match=r"snapshot 3 .* was signed by the key \w+ after that was retired"):
+    with pytest.raises(CommandError, match=r"snapshot 3 .* was signed by the key \w+ after that key was retired"):
         verifywire()
 
 

@@ -52,7 +52,7 @@ def test_an_answer_names_voices_makers_and_the_first_report() -> None:
     assert {voice.publisher for voice in event.makers} == {"OpenAI Blog"}
     assert event.first_reported is not None
     assert all(voice.tier > 1 and voice.layered_ready for voice in event.voices)
-    assert "does not mean that it is true" in found.notes
+    assert "does not make it true" in found.notes
 
 
 def test_what_has_no_words_is_refused() -> None:

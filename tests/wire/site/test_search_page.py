@@ -73,9 +73,9 @@ def test_newest_first_is_one_click_away_and_back(client: Client) -> None:
     ("wrong", "says"),
     [
         ("source=The+Bugle", "“The Bugle” is not one of the 24 publications."),
-        ("tier=9", "The filter “tier” cannot be '9'."),
-        ("until=soon", "The filter “until” cannot be 'soon'."),
-        ("sort=worst", "The filter “sort” cannot be 'worst'."),
+        ("tier=9", "The filter “tier” rejects '9'."),
+        ("until=soon", "The filter “until” rejects 'soon'."),
+        ("sort=worst", "The filter “sort” rejects 'worst'."),
         ("cursor=x", "cursor does not belong to this list."),
     ],
 )

@@ -260,7 +260,7 @@ def test_removing_is_a_step_of_its_own_that_leaves_a_tombstone(desk: Client, cli
     assert client.get("/articles/quill").status_code == 200
     before = WireState.objects.get().version
     answer = desk.post(page, {"reason": "They asked us to."}, follow=True)
-    assert "Removed, with 2 articles. Its addresses say so from now on." in words(answer)
+    assert "Removed, with 2 articles. Its addresses now answer that it was removed." in words(answer)
     assert "Remove…" not in words(answer)
     quill.refresh_from_db()
     assert quill.removed_at is not None

@@ -218,7 +218,7 @@ def test_pages_that_are_none_are_named_and_asked_again_later_each_time(site: Sit
         "/403": "refuses",
         "/empty": "no text",
         "/home": "front page",
-        "/away": "not its publisher's",
+        "/away": "not the publisher's",
         "/large": "larger than 5 MB",
         "/forbidden": "robots.txt",
     }.items():
@@ -259,7 +259,7 @@ def test_a_server_in_trouble_is_left_alone_after_five_failures_and_nothing_is_lo
     report = site.index()
     asked = sum(len(site.server.seen(path)) for path in paths)
     assert 5 <= asked <= 8  # some are on their way
-    assert "not asked for 10 minutes" in report.errors[0]
+    assert "left alone for 10 minutes" in report.errors[0]
     assert (report.counts["failed"], report.left) == (asked, 12 - asked)
     FetchHost.objects.update(not_before=None)
     for path in paths:
@@ -501,7 +501,7 @@ def test_sitemaps_that_lie_too_deep_are_named(site: Site) -> None:
         site.server.route(f"/map{depth}", body=sitemapindex(site.url(f"/map{depth + 1}")))
     report = site.index()
     assert report.counts["too deep"] == 1
-    assert report.refused == [f"{site.url('/map3')}: refused: 1 sitemaps, more than 3 deep, such as {site.url('/map4')}"]
+    assert report.refused == [f"{site.url('/map3')}: refused: 1 sitemaps nested more than 3 deep, such as {site.url('/map4')}"]
 
 
 def test_two_articles_that_become_one_lose_no_text(site: Site) -> None:

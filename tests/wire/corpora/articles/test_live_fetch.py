@@ -165,7 +165,7 @@ def test_nothing_is_asked_that_is_not_the_publishers(site: Site, url: str) -> No
 def test_a_redirect_to_another_host_is_not_followed(site: Site) -> None:
     site.server.route("/a", status=302, headers={"Location": site.url("/a", "127.0.0.2")}, host="127.0.0.1")
     site.server.route("/a", body=html("Theirs"), host="127.0.0.2")
-    with pytest.raises(UpstreamFailed, match="not its publisher's"):
+    with pytest.raises(UpstreamFailed, match="not the publisher's"):
         article_at(site.publisher, site.url("/a"))
     assert not site.server.seen("/a", "127.0.0.2")
 
@@ -212,7 +212,7 @@ def _refusals(site: Site) -> Iterator[tuple[str, type[Exception], str]]:
     yield "/front", NotFound, "front page"
     serve("/left-out", status=302, headers={"Location": "/private/a"})
     serve("/private/a", body=html("Private"), **page)
-    yield "/left-out", UpstreamFailed, "a path that its publisher leaves out of the index"
+    yield "/left-out", UpstreamFailed, "a path that is left out of this publisher's index"
     yield "/forbidden", UpstreamFailed, "robots.txt"
 
 

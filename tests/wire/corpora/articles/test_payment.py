@@ -478,5 +478,5 @@ def test_what_is_no_price_is_refused(raw: Any) -> None:
 
 def test_a_price_in_words() -> None:
     assert (parse_price({}), describe_price({})) == ({}, "")
-    assert describe_price(parse_price(PRICE | {"extra": {}})) == "10000 of the smallest unit of test-money on wire:test"
+    assert describe_price(parse_price(PRICE | {"extra": {}})) == "10000 smallest units of test-money on wire:test"
     assert not ArticleCount.objects.exists()

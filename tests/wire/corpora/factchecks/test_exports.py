@@ -354,7 +354,7 @@ def test_each_date_that_is_missing_or_not_read_is_named(tmp_path: Path) -> None:
     header, url = "claim,label,url,publisher,date", "False,https://a.example"
     table = f"{header}\nOne,{url}/1,A,2024-05-01\nTwo,{url}/2,A,lately\nThree,{url}/3,A,soon\nFour,{url}/4,A,\n"
     remarks = [one.remarks for one in read(tmp_path, "a.csv", table) if isinstance(one, ClaimDraft)]
-    unread = [(f"stored without a date: none is read from “{word}”",) for word in ("lately", "soon")]
+    unread = [(f"stored without a date: none could be read from “{word}”",) for word in ("lately", "soon")]
     assert remarks == [(), *unread, ("stored without a date",)]
 
 

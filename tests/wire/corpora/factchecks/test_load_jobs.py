@@ -94,8 +94,8 @@ def test_every_value_that_a_row_loses_is_named_and_the_row_is_counted(tmp_path: 
     assert "a.csv: done. 1 new, 0 changed, 0 unchanged, 0 refused, 0 incomplete." in output.out
     assert "b.csv: done. 2 new, 0 changed, 1 unchanged, 0 refused, 2 incomplete." in output.out
     for row in re.findall("b.csv: Row .*", output.err):
-        assert "stored without a web address: none is read from" in row
-        assert "stored without a date: none is read from" in row
+        assert "stored without a web address: none could be read from" in row
+        assert "stored without a date: none could be read from" in row
 
 
 def test_remarks_leave_room_for_refusals(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -112,8 +112,8 @@ def test_what_a_claim_is_stored_without_is_told_with_its_place(tmp_path: Path, c
     file.write_text(json.dumps([{"@type": "ClaimReview", "claimReviewed": "Eins", "url": "moon", "datePublished": "31.13.2026"}]))
     call_command("loadfactchecks", str(file))
     output = capsys.readouterr()
-    assert "Entry 1: stored without a web address: none is read from “moon”" in output.err
-    assert "; stored without a date: none is read from “31.13.2026”" in output.err
+    assert "Entry 1: stored without a web address: none could be read from “moon”" in output.err
+    assert "; stored without a date: none could be read from “31.13.2026”" in output.err
     assert "/factchecks, agents at " in output.out
 
 

@@ -138,10 +138,10 @@ def test_a_review_names_what_it_is_stored_without(tmp_path: Path) -> None:
     assert [one.remarks for one in found if isinstance(one, ClaimDraft)] == [
         (),
         (
-            "stored without a web address: none is read from “checker/moon”",
-            "stored without a date: none is read from “31.13.2026”",
+            "stored without a web address: none could be read from “checker/moon”",
+            "stored without a date: none could be read from “31.13.2026”",
         ),
-        ("stored without a web address: none is read from “checker/sun”", "stored without a rating: no reviewRating has one"),
+        ("stored without a web address: none could be read from “checker/sun”", "stored without a rating: no reviewRating has one"),
     ]
 
 

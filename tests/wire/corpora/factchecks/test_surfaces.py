@@ -203,7 +203,7 @@ class TestDesk:
         file = SimpleUploadedFile("a.csv", b"claim,rating,url,date,publisher\nMoon,False,moon,31.13.2026,Check")
         shown = words(desk.post("/admin/factchecks/loadjob/upload/", {"file": file, "language": "en"}, follow=True))
         assert "1 new , 0 changed, 0 already there, none refused, 1 incomplete ." in shown
-        assert "Row 2: stored without a web address: none is read from “moon”; stored without a date: none" in shown
+        assert "Row 2: stored without a web address: none could be read from “moon”; stored without a date: none" in shown
 
     def test_the_page_of_an_upload_names_columns_that_are_read(self, desk: Client) -> None:
         page = desk.get("/admin/factchecks/loadjob/upload/").content.decode()

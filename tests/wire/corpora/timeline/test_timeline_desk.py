@@ -154,7 +154,7 @@ def test_a_draft_that_breaks_a_rule_is_not_released(desk: Client, corpus: Corpus
     assert "names the unknown report hc-2" in words(answer)
     assert queries.get_corpus(SLUG).release == 1
     discard = f"/admin/timeline/corpus/{corpus.pk}/release/?undo"
-    assert "Every unreleased change is lost" in words(desk.get(discard))
+    assert "All unreleased changes are lost" in words(desk.get(discard))
     assert store.changes(corpus) != {}
     desk.post(discard)
     assert store.changes(corpus) == {}

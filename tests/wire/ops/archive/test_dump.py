@@ -131,7 +131,7 @@ def test_dumps_are_restored_before_items_are_loaded(tmp_path: Path) -> None:
     verifywire()
 
 
-OTHER_NEWS = "This wire has other news than the dump; the first difference is .*Nothing was changed"
+OTHER_NEWS = "This wire and the dump hold different news; the first difference is .*Nothing was changed"
 OTHER: dict[str, tuple[Callable[[], object], str]] = {
     "published": (lambda: publish(entry()), OTHER_NEWS),
     "waiting": (lambda: take(entry()), OTHER_NEWS),

@@ -292,12 +292,12 @@ def test_a_pipe_is_refused_since_it_can_be_read_but_once(tmp_path: Path) -> None
 
 def test_files_of_a_directory_that_are_left_out_are_named(tmp_path: Path) -> None:
     ndjson(tmp_path / "items.txt", GOOD)
-    with pytest.raises(CommandError, match=r"There is no archive: files end in .ndjson, .*Nothing was loaded"):
+    with pytest.raises(CommandError, match=r"There is no archive: names end in .ndjson, .*Nothing was loaded"):
         loadwire(tmp_path)
     ndjson(tmp_path / "items.ndjson", GOOD[:2])
     told = io.StringIO()
     call_command("loadwire", str(tmp_path), stdout=io.StringIO(), stderr=told)
-    assert "Left out 1 files whose names are not archives' (items.txt)." in told.getvalue()
+    assert "Left out 1 files not named as archives (items.txt)." in told.getvalue()
     assert Story.objects.count() == 2
 
 

@@ -68,7 +68,7 @@ def test_a_wire_in_good_health_has_nothing_to_do() -> None:
     assert ", ".join(finding.name for finding in findings) == names
     FeedHealth.objects.filter(feed__publication__slug="wired").update(failures=1, failure="Gone.")  # once is nothing yet
     [said] = [finding for finding in examine(NOW) if finding.name == "feeds"]
-    assert re.match(r"ok feeds: (\d+) of (\d+) answer, the last", str(said))
+    assert re.match(r"ok feeds: (\d+) of (\d+) answer; last tried", str(said))
     signing.rotate(NOW)
     assert examined() == {}
 
@@ -229,7 +229,7 @@ BROKEN: dict[str, tuple[Callable[[], object], str]] = {
     "a key cut off": (lambda: signing.key_file().write_bytes(b"-----BEGIN"), "FAIL key file: .*cannot be read"),
     "a link": (snapshot(previous_sha256="0" * 64), "FAIL chain: .*link"),
     "a signature": (snapshot(signature="bm8="), "FAIL chain: .*signature"),
-    "packed bytes": (snapshot(packed=b"garbage"), "FAIL chain: .*its bytes do not match its hash, for they cannot be read"),
+    "packed bytes": (snapshot(packed=b"garbage"), "FAIL chain: .*its bytes cannot be read, so its hash is unverified"),
     "packed bytes of an older day": (_damage_an_older_day, "FAIL chain: Snapshot 2026-01-15 r1: .*cannot be read"),
     "a story's JSON": (lambda: StoryJson.objects.update(packed=b"garbage"), "FAIL stories: The stored JSON of 2 of the newest 2"),
     "JSON of another edition": (lambda: StoryJson.objects.update(made_of="2-0 1"), "warn stories: 2 are rendered on each request"),
@@ -257,7 +257,7 @@ BROKEN: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "an empty feed": (
         lambda: FeedHealth.objects.filter(feed__publication__slug="wired").update(empty_since=NOW),
-        "warn feeds: Those of Wired answer without any item, though they had some before. /freshness says since when",
+        "warn feeds: Those of Wired answer without items, though they had some before. /freshness says since when",
     ),
 }
 SQLITE_ONLY = {"a trigger dropped", "a story unseen by the index"}
