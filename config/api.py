@@ -46,7 +46,7 @@ class Docs(DocsBase):
 
 
 def _accepts(schema: Mapping[str, Any], named: Mapping[str, Any]) -> str:
-    """Describe what a parameter takes: "integer, 1 to 50, if left out 10"; of an enumeration its values."""
+    """Describe what a parameter takes: "integer, 1 to 50, default 10"; of an enumeration its values."""
     parts = [*schema.get("anyOf", ()), *schema.get("allOf", ())]
     whole = {**next((part for part in parts if part.get("type") != "null"), {}), **schema}
     whole = {**named.get(str(whole.get("$ref", "")).rpartition("/")[2], {}), **whole}
@@ -56,7 +56,7 @@ def _accepts(schema: Mapping[str, Any], named: Mapping[str, Any]) -> str:
     if "maxLength" in whole:
         phrases.append(f"at most {whole['maxLength']} characters")
     if whole.get("default") is not None:
-        phrases.append(f"if left out {whole['default']}")
+        phrases.append(f"default {whole['default']}")
     return ", ".join(phrases)
 
 

@@ -23,7 +23,7 @@ class Tier(IntegerChoices):
 _MEANINGS: Final = {
     Tier.CORPORATE: "Companies’ own announcements: first-hand, not independent.",
     Tier.SPECIALIST: "Newsrooms that specialise in technology: independent reporting for readers who follow the field.",
-    Tier.GLOBAL: "Agencies and titles that many industries read: independent reporting, where AI is one subject among others.",
+    Tier.GLOBAL: "Agencies and titles read in many industries: independent reporting, where AI is one subject among others.",
     Tier.CATEGORY: "A wire of other outlets’ articles: it finds reports and writes none, and it counts least in consensus.",
 }
 

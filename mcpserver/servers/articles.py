@@ -112,7 +112,7 @@ _FORMS: Final[Mapping[str, tuple[Callable[[str], str], str, str, str, str]]] = {
 }
 """By format: the escape function, then templates for the title, a head line, the rule below the head, and a footer line."""
 # Beginnings of lines that only the server writes.
-_OURS: Final = r"(?=(?:cite as|author|published|source|note of the wire)[ \t*_]*(?:</\w+>)?:|\[(?:characters \d|an excerpt:))"
+_OURS: Final = r"(?=(?:cite as|author|published|source|note from the wire)[ \t*_]*(?:</\w+>)?:|\[(?:characters \d|an excerpt:))"
 _POSING: Final = re.compile(rf"(?m)^(?=[ \t*_#]*{_OURS})", re.I)
 _POSING_IN_HTML: Final = re.compile(rf"(?m)(^|>)(?=\s*{_OURS})", re.I)
 

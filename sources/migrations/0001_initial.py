@@ -37,7 +37,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('number', models.PositiveIntegerField(unique=True)),
-                ('on', models.DateField(help_text='UTC date from which it is in force.')),
+                ('on', models.DateField(help_text="UTC date.", verbose_name='in force from')),
                 ('fingerprint', models.CharField(max_length=64)),
                 ('members', models.JSONField(help_text='[{name, tier, domain}] sorted by name; the fingerprint is computed from this.')),
                 ('reason', models.CharField(blank=True, max_length=500)),

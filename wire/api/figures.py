@@ -21,11 +21,11 @@ def activity(
     request: HttpRequest,
     topic: AnyTopic | None = None,
     category: AnyCategory | None = None,
-    source: Annotated[str | None, Query(max_length=100, description="The slug of a publication of /api/sources.json.")] = None,
+    source: Annotated[str | None, Query(max_length=100, description="The slug of a publication in /api/sources.json.")] = None,
     days: Annotated[
         int, Query(ge=1, le=activity_queries.MOST_DAYS, description="Number of days, ending with the latest published one.")
     ] = activity_queries.DAYS,
-    entity: Annotated[str | None, Query(max_length=100, description="A company, person or product of /api/entities.json.")] = None,
+    entity: Annotated[str | None, Query(max_length=100, description="A company, person or product in /api/entities.json.")] = None,
 ) -> HttpResponse:
     return answer(queries.get_activity(topic, category, source, days, entity=entity), BRIEFLY)
 

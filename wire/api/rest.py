@@ -110,7 +110,7 @@ def search_all(
     request: HttpRequest,
     query: Annotated[str, Query(min_length=1, max_length=params.MAX_QUERY, description="Words, or a question.")],
     kinds: Annotated[
-        str | None, Query(max_length=200, description="Only these, by commas: story,event,storyline,factcheck,article,timeline.")
+        str | None, Query(max_length=200, description="Kinds, comma-separated: story,event,storyline,factcheck,article,timeline.")
     ] = None,
     limit: params.SearchLimit = params.SEARCH_LIMIT,
 ) -> HttpResponse:
@@ -212,7 +212,7 @@ def storyline(
     return answer(queries.get_storyline(event_id, limit, cursor), BRIEFLY)
 
 
-@route(router, "/consensus.json", schemas.ConsensusOut, "Who else reports it", 404, 422)
+@route(router, "/consensus.json", schemas.ConsensusOut, "Who else reports a story", 404, 422)
 def consensus(
     request: HttpRequest,
     story_id: Annotated[

@@ -200,9 +200,9 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name='Snapshot',
             fields=[
-                ('sequence', models.PositiveBigIntegerField(help_text='1, 2, 3 … over all days.', primary_key=True, serialize=False)),
+                ('sequence', models.PositiveBigIntegerField(help_text="1, 2, 3 … across all days.", primary_key=True, serialize=False)),
                 ('wire_date', models.DateField(verbose_name='day (UTC)')),
-                ('revision', models.PositiveIntegerField(help_text='1, 2, 3 … within the wire date.')),
+                ('revision', models.PositiveIntegerField(help_text="1, 2, 3 … within the day.")),
                 ('wire_sha256', models.CharField(max_length=64, unique=True, verbose_name='SHA-256')),
                 ('previous_sha256', models.CharField(max_length=64, null=True, verbose_name='SHA-256 of the previous snapshot')),
                 ('roster_sha256', models.CharField(max_length=64, verbose_name='SHA-256 of the roster')),

@@ -18,6 +18,6 @@ class Migration(migrations.Migration):
         migrations.AlterField(
             model_name='lexiconterm',
             name='term',
-            field=models.CharField(help_text="A word or phrase. A word with a capital letter only matches that spelling; word* takes any ending; … stands for up to five words, # for one with a digit in it; ^ is where the headline starts or ends; : ? | % $ € £ count as words. For a maker's publication, give its name: all its stories have the maker's topic.", max_length=100),
+            field=models.CharField(help_text="A word or phrase. A word with a capital letter matches only that spelling; word* takes any ending; … stands for up to five words, # for one with a digit in it; ^ is where the headline starts or ends; : ? | % $ € £ count as words. For a maker's publication, give its name: all its stories have the maker's topic.", max_length=100),
         ),
     ]

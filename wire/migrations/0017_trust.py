@@ -34,7 +34,7 @@ class Migration(migrations.Migration):
                 ('fault', models.CharField(blank=True, help_text='What the last check found wrong; `note` is then the one before.', max_length=500)),
             ],
             options={
-                'verbose_name_plural': 'witnessed logs',
+                'verbose_name': 'witnessed log',
             },
         ),
         migrations.AddField(

@@ -24,7 +24,7 @@ class Migration(migrations.Migration):
                 ('slug', models.SlugField(help_text='Used in its address: /about/…', max_length=60, unique=True)),
                 ('name', models.CharField(help_text='Shown to readers. Stories with this spelling, capitals included, are listed.', max_length=80)),
                 ('kind', models.CharField(choices=[('company', 'Company'), ('person', 'Person'), ('product', 'Product')], max_length=7)),
-                ('spellings', models.TextField(blank=True, help_text='Other spellings, one per line. Whole words with exactly these capitals are found.', max_length=2000)),
+                ('spellings', models.TextField(blank=True, help_text="Other spellings, one per line. Only whole words with exactly these capitals match.", max_length=2000)),
                 ('exceptions', models.TextField(blank=True, help_text='Phrases that contain a spelling but mean something else, one per line: Big Apple, Claude Monet.', max_length=2000)),
                 ('state', models.CharField(choices=[('shown', 'Has a page'), ('proposed', 'Proposed'), ('never', 'Never')], default='shown', max_length=8)),
                 ('is_shipped', models.BooleanField(default=False, editable=False, help_text="Whether it is as the wire ships it; an editor's change ends that.")),

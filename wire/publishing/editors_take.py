@@ -111,7 +111,7 @@ def write(day: dt.date, stories: Sequence[Brief], before: Before | None) -> str:
         return f"{heading}\n\n{EMPTY}\n"
     ranked = _rank_events(day, stories)
     if not ranked:
-        whose = "The text of the day's one story addresses" if len(stories) == 1 else "The texts of all stories of this day address"
+        whose = "The text of the day's one story is aimed at" if len(stories) == 1 else "All of the day's stories are aimed at"
         return f"{heading}\n\n{BY_RULES}\n\n{whose} language models, so nothing is quoted here.\n"
     lead, fitting = ranked[0], [story for story in ranked if len(story.headline) <= LONGEST_HEADLINE]
     going_on = None  # what led the day before, unless it leads again
@@ -271,7 +271,7 @@ def _write_lead(lead: Brief, number: int, before: Before | None) -> str:
     elif number == 1:
         what = "The day's one story"
     elif len(lead.voices) < 2:  # no claim that it is the main one
-        what = "Among the day's stories"
+        what = "One of the day's stories"
     sources = _name_sources(lead)
     length = len(f"{what} is “{lead.headline}”.")
     if length + len(by := f", reported by {sources}") <= SHORT:
@@ -317,15 +317,12 @@ def _write_kind_of_day(ranked: Sequence[Brief], stories: Sequence[Brief]) -> str
 
 
 def _write_reports(chosen: Sequence[Brief]) -> str:
-    """Return who reports what, as one clause: `Wired and ZDNet report “…” and “…”, TechCrunch “…”`."""
+    """Return who reports what: `Wired and ZDNet report “…” and “…” and TechCrunch reports “…”`."""
     by_source: dict[str, list[str]] = {}
     for story in chosen:
         by_source.setdefault(_name_sources(story), []).append(_link_headline(story))
-    clauses = [f"{source} {_join_names(headlines)}" for source, headlines in by_source.items()]
-    first = next(iter(by_source))
-    verb = "report" if re.search(r" and,? ", first) else "reports"
-    clauses[0] = f"{first} {verb} {_join_names(by_source[first])}"
-    return _join_names(clauses)
+    verbs = {source: "report" if re.search(r" and,? ", source) else "reports" for source in by_source}
+    return _join_names([f"{source} {verbs[source]} {_join_names(headlines)}" for source, headlines in by_source.items()])
 
 
 def _name_sources(story: Brief) -> str:

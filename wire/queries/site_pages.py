@@ -145,7 +145,7 @@ LOOKED_AT: Final = 200  # newest stories of which it is counted how many others 
 A_DAY: Final = dt.timedelta(days=1)
 ASKS_NONE: Final = (
     "The sample wire fetches no feeds. `manage.py doctor`, run on this server, reports on the real wire's feeds. "
-    "The real wire is served here as soon as its first day is published."
+    "The real wire replaces the sample as soon as its first day is published."
 )
 
 

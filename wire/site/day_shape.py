@@ -27,7 +27,10 @@ def describe_day(events: Sequence[EventView], day: dt.date, stories: int, public
         found.append(f", fewer stories than the usual {round(usual)}")
     widely = sum(event.newsrooms >= WIDELY for event in events)
     going_on = sum(event.first.published_at.astimezone(dt.UTC).date() < day for event in events)
-    facts = [f"{widely} widely reported" if widely else "", f"{going_on} continued from earlier days" if going_on else ""]
+    facts = [
+        f"{_count(widely, 'event')} widely reported" if widely else "",
+        f"{_count(going_on, 'event')} continued from earlier days" if going_on else "",
+    ]
     topic, number = max(Counter(topic for event in events for topic in event.lead.topics).items(), key=_rank, default=(None, 0))
     if topic and number >= NAMED:
         facts.append(f"most frequent topic: {Topic(topic).label} ({number})")

@@ -9,7 +9,7 @@ from wire.text.plain_text import plain_text
 LONGEST_NAME: Final = 30  # characters of an unknown name that its refusal repeats
 MOST_NAMES: Final = 3  # unknown names that one refusal repeats
 _STRUCTURE: Final = re.compile(r"[ \t]*(?:[#*+=`~|_<\[-]|\d+[.)])")
-# How servers' own lines begin: "Rating: true", "Note of the wire: …"
+# How servers' own lines begin: "Rating: true", "Note from the wire: …"
 _LABEL: Final = re.compile(r"[ \t]*[^\s:>]+(?: [^\s:]+){0,3}[ \t]*:(?!//)")
 
 

@@ -95,8 +95,7 @@ class Migration(migrations.Migration):
                 ('cost_units', models.FloatField(default=0.0)),
             ],
             options={
-                'verbose_name': 'hour of calls',
-                'verbose_name_plural': 'hours of calls',
+                'verbose_name': "hourly call count",
                 'ordering': ['-hour'],
                 'constraints': [models.UniqueConstraint(fields=('hour', 'agent_id', 'resource', 'outcome'), name='gateway_count_once')],
             },
@@ -135,7 +134,7 @@ class Migration(migrations.Migration):
                 ('heartbeat_id', models.CharField(max_length=40, verbose_name='heartbeat ID')),
                 ('timestamp', models.DateTimeField()),
                 ('received_at', models.DateTimeField()),
-                ('verdict', models.CharField(choices=[('signature', 'signed by the pinned key'), ('integrity_only', 'checksums fit, no key is pinned'), ('rejected', 'rejected')], max_length=20)),
+                ('verdict', models.CharField(choices=[('signature', 'signed by the pinned key'), ('integrity_only', "checksums match, no key is pinned"), ('rejected', 'rejected')], max_length=20)),
                 ('reason', models.CharField(blank=True, max_length=300)),
                 ('status_required', models.CharField(blank=True, max_length=20)),
                 ('body', models.JSONField()),

@@ -134,7 +134,7 @@ def _describe() -> dict[str, Any]:
     return describe_server(
         "factchecks",
         "Fact-checks",
-        "Claims that fact-checkers rated, found by words and by meaning.",
+        "Fact-checked claims, searchable by words and by meaning.",
         f"{settings.WIRE_SITE_URL}/factchecks",
         f"{settings.WIRE_MCP_URL}/factchecks",
         {"authentication": "bearer" if api_keys.rule_for("mcp").is_required else "none"},

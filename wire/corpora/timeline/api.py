@@ -40,9 +40,9 @@ class ReleaseQuery(Schema):
 
 class Filtered(ReleaseQuery):
     query: Annotated[str | None, Field(max_length=MAX_QUERY, description='Words that must all occur, or a "phrase".')] = None
-    motifs: Annotated[Ids, Field(description="With all of these; repeat for more.")] = None
-    phenomenon_types: Annotated[Ids, Field(description="Of any of these; repeat for more.")] = None
-    source_types: Annotated[Ids, Field(description="Of any of these; repeat for more.")] = None
+    motifs: Annotated[Ids, Field(description="With all of these; repeat it for several.")] = None
+    phenomenon_types: Annotated[Ids, Field(description="Of any of these; repeat it for several.")] = None
+    source_types: Annotated[Ids, Field(description="Of any of these; repeat it for several.")] = None
     stance: Stance | None = None
     evidence_grade: Grade | None = None
     date_start: Annotated[str | None, Field(max_length=40, description="YYYY-MM-DD, included.")] = None

@@ -41,10 +41,10 @@ if (arrivals) {
   if (visit) {
     const since = rows.filter((row) => Number(row.dataset.at) > visit.before);
     for (const row of since) row.classList.add("is-new");
-    const many = since.length === rows.length && rows.length > 0 ? `All ${rows.length} or more` : since.length || "No";
+    const many = since.length === rows.length && rows.length > 0 ? `At least ${rows.length}` : since.length || "No";
     const when = visit.on ? ` on ${new Date(visit.on).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" })}` : "";
     document.getElementById("visit").textContent =
-      `${many} ${since.length === 1 ? "story" : "stories"} came since your last visit${when}. Only this browser remembers it.`;
+      `${many} ${since.length === 1 ? "story has" : "stories have"} arrived since your last visit${when}. Only this browser remembers it.`;
   }
 }
 
@@ -81,7 +81,7 @@ async function verify(day, say) {
     }
   }
   if (whole.stories.length !== told.size) return say(false, `The day shows ${whole.stories.length} stories, its manifest ${told.size}.`);
-  say(true, `${told.size} stories, each as its hash says.`);
+  say(true, `${told.size} stories, each matching its hash.`);
   const found = await sha256(proof.manifest);
   if (found !== proof.wire_sha256) return say(false, `The manifest's hash is ${found}, not ${proof.wire_sha256}.`);
   say(true, `The day's hash is ${found}.`);
@@ -92,7 +92,7 @@ async function verify(day, say) {
     say(signed, signed ? `Signed by the published key ${signer.key_id}.` : "The signature does not match.");
   } catch (error) {
     if (error.name !== "NotSupportedError") throw error;
-    say(true, "This browser cannot check Ed25519 signatures; the hashes stand.");
+    say(true, "This browser cannot check Ed25519 signatures; the hashes match.");
   }
 }
 
@@ -111,7 +111,7 @@ if (button && crypto.subtle) {
     try {
       await verify(button.parentElement.dataset.day, say);
     } catch (error) {
-      say(false, `It could not be verified: ${error.message}.`);
+      say(false, `The day could not be verified: ${error.message}.`);
     }
     button.disabled = false;
   });
