@@ -178,7 +178,7 @@ class FeedHealth(models.Model):
     etag = models.CharField(max_length=500, blank=True)
     last_modified = models.CharField(max_length=100, blank=True)
     body_sha256 = models.CharField(max_length=64, blank=True)
-    items = models.PositiveIntegerField(default=0, help_text="Number of items in the latest body.")
+    items = models.PositiveIntegerField(default=0, help_text="Number of items in the feed as last read.")
     outcomes = models.JSONField(default=dict, help_text="Number of these items by outcome; refusals by reason.")
     recent_items = models.JSONField(
         default=dict, blank=True, help_text="The last three items of each outcome: [{headline, address, why, at}], newest first."
@@ -186,7 +186,7 @@ class FeedHealth(models.Model):
     empty_since = models.DateTimeField(null=True, help_text="The feed has had no items since then, though it had some before.")
     charset_doubt = models.CharField(max_length=200, blank=True, help_text="How the latest body's charset was guessed, if it was.")
     newest_item_at = models.DateTimeField(null=True, help_text="Newest date of any item so far.")
-    usual_gap = models.DurationField(null=True, help_text="Mean time between the items of the latest body.")
+    usual_gap = models.DurationField(null=True, help_text="Mean time between items of the feed as last read.")
     failures = models.PositiveIntegerField(default=0, help_text="Failures in a row.")
     failure_code = models.CharField(max_length=40, blank=True)
     failure = models.CharField(max_length=500, blank=True, help_text="The last failure in words; empty once it is over.")

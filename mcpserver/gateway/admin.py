@@ -99,7 +99,7 @@ class AgentAdmin(base.KeyedAdmin[Agent], base.FreshAdmin[Agent]):
         if obj and not self.has_change_permission(request, obj):
             return super().get_form(request, obj, change, **kwargs)
         labels = {ATTRIBUTE + name: name for name in list_attributes(obj, _read_policy())}
-        why = "Fills {{agent.{0}}} in the addresses of fallback resources; if empty, these resources are skipped."
+        why = "Replaces {{agent.{0}}} in addresses of fallback resources; if empty, those that need it are skipped."
         fields = {
             field: base.text_field(label=name, required=False, max_length=200, help_text=why.format(name))
             for field, name in labels.items()

@@ -67,10 +67,12 @@ class Override(models.Model):
 
     resource = models.CharField(max_length=60)
     number = models.CharField(
-        max_length=20, choices=[(name, name) for name in ("limit", "min_interval", "ttl", "stale", "timeout", "attempts", "cost")]
+        "setting",
+        max_length=20,
+        choices=[(name, name) for name in ("limit", "min_interval", "ttl", "stale", "timeout", "attempts", "cost")],
     )
     value = models.FloatField(help_text="Times in seconds.")
-    note = models.CharField(max_length=200, blank=True, help_text="Why. For the desk only.")
+    note = models.CharField(max_length=200, blank=True, help_text="The reason; only the desk sees it.")
 
     class Meta:
         ordering = ["resource", "number"]

@@ -162,7 +162,7 @@ def build() -> Server[Any]:
         call_tool,
         HOUR_MS,
         title="Fact-checks",
-        description="Claims that fact-checkers rated, found by words and by meaning.",
+        description="Fact-checked claims, searchable by words and by meaning.",
         instructions=INSTRUCTIONS,
         website_url=f"{settings.WIRE_SITE_URL}/factchecks",
         on_list_resources=list_on_one_page(types.ListResourcesResult, resources=[_RESOURCE]),

@@ -191,7 +191,7 @@ class TellsRefusals(ModelAdmin[Row]):
 class FreshForm(ModelForm[Row]):
     """A form that refuses to save over another editor's later change."""
 
-    seen = forms.CharField(widget=forms.HiddenInput, required=False)  # the fingerprint of what the form was opened with
+    seen = forms.CharField(label="", widget=forms.HiddenInput, required=False)  # the fingerprint of what the form was opened with
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

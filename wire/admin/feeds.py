@@ -40,7 +40,7 @@ class HealthInline(base.StackedInline[FeedHealth, Feed]):
     warnings = base.column("To review", lambda known: " ".join(warning.message for warning in health.list_warnings(known)))
 
     by_outcome = base.column(
-        "These items by outcome",
+        "Items by outcome",
         lambda known: ", ".join(
             f"{number:,} {name.replace(':', ': ').replace('_', ' ')}" for name, number in known.outcomes.items()
         ),

@@ -67,7 +67,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name='SigningKey',
             fields=[
-                ('key_id', models.CharField(help_text='First 16 digits of SHA-256 of the public key.', max_length=16, primary_key=True, serialize=False, verbose_name='key ID')),
+                ('key_id', models.CharField(help_text="First 16 digits of the public key's SHA-256.", max_length=16, primary_key=True, serialize=False, verbose_name='key ID')),
                 ('public_key', models.CharField(help_text='Raw 32 bytes, base64.', max_length=64)),
                 ('created_at', models.DateTimeField()),
                 ('retired_at', models.DateTimeField(blank=True, null=True)),

@@ -65,7 +65,7 @@ class SigningKey(models.Model):
 
     ALGORITHM: Final = "Ed25519"
 
-    key_id = models.CharField("key ID", max_length=16, primary_key=True, help_text="First 16 digits of SHA-256 of the public key.")
+    key_id = models.CharField("key ID", max_length=16, primary_key=True, help_text="First 16 digits of the public key's SHA-256.")
     public_key = models.CharField(max_length=64, help_text="Raw 32 bytes, base64.")
     created_at = models.DateTimeField()
     retired_at = models.DateTimeField(null=True, blank=True)

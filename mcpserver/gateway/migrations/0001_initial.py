@@ -151,7 +151,7 @@ class Migration(migrations.Migration):
                 ('resource', models.CharField(max_length=60)),
                 ('number', models.CharField(choices=[('limit', 'limit'), ('min_interval', 'min_interval'), ('ttl', 'ttl'), ('stale', 'stale'), ('timeout', 'timeout'), ('attempts', 'attempts'), ('cost', 'cost')], max_length=20)),
                 ('value', models.FloatField(help_text='Times in seconds.')),
-                ('note', models.CharField(blank=True, help_text='Why. For the desk only.', max_length=200)),
+                ('note', models.CharField(blank=True, help_text="The reason; only the desk sees it.", max_length=200)),
             ],
             options={
                 'ordering': ['resource', 'number'],

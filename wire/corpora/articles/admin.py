@@ -340,7 +340,7 @@ class ArticleAdmin(base.ReadOnly):
         "Published", lambda article: base.moment(article.published_at) if article.published_at else "", "place"
     )
     read = base.column("Read", lambda article: base.moment(article.read_at) if article.read_at else "", "read_at")
-    address = base.column("Its page at the publisher", lambda article: format_html(LINK, article.url))
+    address = base.column("Page on the publisher's site", lambda article: format_html(LINK, article.url))
 
 
 @admin.register(Payment)

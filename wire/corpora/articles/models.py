@@ -266,7 +266,7 @@ class Article(Sealed):
     place = models.BigIntegerField(default=0, help_text="Publication time in milliseconds since 1970; 0 if undated or earlier.")
     description = models.TextField(blank=True, help_text="Plain text.")
     language = models.CharField(max_length=35, blank=True)
-    markdown = models.TextField("text", blank=True, help_text="In Markdown; empty until it has been read.")
+    markdown = models.TextField("text", blank=True, help_text="In Markdown; empty until the article has been read.")
     content_sha256 = models.CharField("SHA-256", max_length=64, blank=True, help_text="Of title, author, date, description, text.")
     first_seen_at = models.DateTimeField()
     last_seen_at = models.DateTimeField(help_text="When a feed, a sitemap or its page last showed it.")

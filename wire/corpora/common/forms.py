@@ -45,7 +45,7 @@ class RecordsField(forms.CharField):
         text = f"One “Name: value” per line; an empty line starts the next entry. Required: {needed}. For example:"
         example = "\n".join(f"{label(name)}: {examples.get(name, '…')}" for name in self.columns)
         nested = [(label(name), self._join_nested(name)) for name, column in self.columns.items() if column.get("type") == "array"]
-        notes = [f"{name}: one line each, as {order}." for name, order in nested]
+        notes = [f"{name}: one per line, as {order}." for name, order in nested]
         notes += [f"{label(name)}: one of {', '.join(accepted)}." for name, accepted in words.items()]
         return format_html('{}<pre class="output">{}</pre>{}', text, example, " ".join(notes))
 

@@ -138,7 +138,7 @@ class RatingNameAdmin(QueuedAdmin[RatingName]):
 class UploadForm(base.Form):
     file = forms.FileField(
         widget=UnfoldAdminFileFieldWidget,
-        help_text="A table (CSV, TSV), an export or ClaimReview (JSON), a feed (XML) or a page (HTML); at most 10 MB unpacked. "
+        help_text="A table (CSV, TSV), Faktenforum dump or ClaimReview (JSON), feed (XML) or page (HTML); at most 10 MB unpacked. "
         "The first row of a table names its columns. Required: <code>claim</code> or <code>title</code>. Optional: "
         "<code>rating</code>, <code>url</code> (of the fact-check), <code>publisher</code>, <code>date</code>, "
         "<code>claimant</code>, <code>summary</code>, <code>statement</code>, <code>categories</code>, <code>language</code>, "
@@ -148,7 +148,7 @@ class UploadForm(base.Form):
         choices=[("", "as stated, else detected"), *((code, code) for code in CODES)],
         required=False,
         widget=UnfoldAdminSelectWidget,
-        help_text="For claims that state no language.",
+        help_text="For claims whose language is not stated.",
     )
 
     def clean_file(self) -> Any:

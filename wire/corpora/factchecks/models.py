@@ -261,7 +261,7 @@ class StoryLink(Sealed):
 
 
 class ApiKey(models.Model):
-    name = models.CharField(max_length=100, help_text="Whom it was handed to.")
+    name = models.CharField(max_length=100, help_text="Who the key is for.")
     token_sha256 = models.CharField(max_length=64, unique=True, editable=False)
     created_at = models.DateTimeField(auto_now_add=True)
     revoked_at = models.DateTimeField(null=True, blank=True, editable=False)

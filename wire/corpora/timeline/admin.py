@@ -77,7 +77,7 @@ class CorpusAdmin(DraftAdmin):
         sections: dict[str, list[str]] = {}
         for name, (keys, _) in PARTS.items():
             if name not in _FIRST:
-                title = keys[0].capitalize() if len(keys) > 1 else "Language" if name in _LANGUAGE else "More about it"
+                title = keys[0].capitalize() if len(keys) > 1 else "Language" if name in _LANGUAGE else "More details"
                 sections.setdefault(title, []).append(name)
         collapsed = [(title, {"fields": names, "classes": ["collapse"]}) for title, names in sections.items()]
         return [(None, {"fields": (*_FIRST, "seen")}), *collapsed]

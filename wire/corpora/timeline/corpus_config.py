@@ -98,7 +98,7 @@ class CorpusFile(StrictModel):
     kind: Kind = "folklore"
     version: Line = "1"
     about: Text = (
-        "Dated reports in which fact, report and interpretation are kept apart. It records what was said, by whom and when."
+        "Dated reports in which fact, account and interpretation are kept apart. They record what was said, by whom and when."
     )
     never_claims: Text = "That a report is true because it is filed here, or that an interpretation explains an official event."
     licence: Text = "All rights reserved."

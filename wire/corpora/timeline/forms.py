@@ -239,9 +239,9 @@ class CorpusForm(FreshForm[Corpus]):
             field = self.fields.get(name)
             if field is not None and name not in _NEEDED and (as_usual := _read_path(usual, path) or schema.get("default")):
                 shown = field.prepare_value(as_usual) if isinstance(field, RecordsField) else as_usual
-                text = "; ".join(shown) if isinstance(shown, list) else str(shown).replace("\n", "; ")
-                told = "If empty, readers are told" if "default" in schema else "If empty"
-                field.help_text = f"{field.help_text} {told}: {text[:400]}".strip()
+                text = "; ".join(shown) if isinstance(shown, list) else str(shown).replace("\n\n", " | ").replace("\n", "; ")
+                shortened = f"{text[:400]}…" if len(text) > 400 else text
+                field.help_text = f"{field.help_text} If empty: {shortened}".strip()
         if self.instance.pk and "slug" in self.fields:
             self.fields["slug"].disabled = True
 

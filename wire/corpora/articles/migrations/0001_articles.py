@@ -27,7 +27,7 @@ class Migration(migrations.Migration):
                 ('place', models.BigIntegerField(default=0, help_text="Publication time in milliseconds since 1970; 0 if undated or earlier.")),
                 ('description', models.TextField(blank=True, help_text='Plain text.')),
                 ('language', models.CharField(blank=True, max_length=35)),
-                ('markdown', models.TextField(blank=True, help_text='In Markdown; empty until it has been read.', verbose_name='text')),
+                ('markdown', models.TextField(blank=True, help_text="In Markdown; empty until the article has been read.", verbose_name='text')),
                 ('content_sha256', models.CharField(blank=True, help_text='Of title, author, date, description, text.', max_length=64, verbose_name='SHA-256')),
                 ('first_seen_at', models.DateTimeField()),
                 ('last_seen_at', models.DateTimeField(help_text='When a feed, a sitemap or its page last showed it.')),

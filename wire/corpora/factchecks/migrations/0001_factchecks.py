@@ -17,7 +17,7 @@ class Migration(migrations.Migration):
             name='ApiKey',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(help_text='Whom it was handed to.', max_length=100)),
+                ('name', models.CharField(help_text="Who the key is for.", max_length=100)),
                 ('token_sha256', models.CharField(editable=False, max_length=64, unique=True)),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
                 ('revoked_at', models.DateTimeField(blank=True, editable=False, null=True)),
