@@ -31,7 +31,7 @@ def cite(check: CitableFactCheck) -> str:
     rated = f"rated “{check.rating}”" if check.rating else "checked, without a rating"
     claim = check.claim.removesuffix(".")
     found = "" if check.url == check.permalink else f", found by {WIRE}: {check.permalink}"
-    return f"According to {check.checker or 'its fact-checkers'}{when}, the claim “{claim}” was {rated}. Source: {check.url}{found}"
+    return f"According to {check.checker or 'fact-checkers'}{when}, the claim “{claim}” was {rated}. Source: {check.url}{found}"
 
 
 def csl(check: CitableFactCheck) -> str:

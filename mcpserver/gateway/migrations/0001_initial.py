@@ -149,7 +149,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('resource', models.CharField(max_length=60)),
-                ('number', models.CharField(choices=[('limit', 'limit'), ('min_interval', 'min_interval'), ('ttl', 'ttl'), ('stale', 'stale'), ('timeout', 'timeout'), ('attempts', 'attempts'), ('cost', 'cost')], max_length=20)),
+                ('number', models.CharField(choices=[('limit', 'limit'), ('min_interval', 'min_interval'), ('ttl', 'ttl'), ('stale', 'stale'), ('timeout', 'timeout'), ('attempts', 'attempts'), ('cost', 'cost')], max_length=20, verbose_name='setting')),
                 ('value', models.FloatField(help_text='Times in seconds.')),
                 ('note', models.CharField(blank=True, help_text="The reason; only the desk sees it.", max_length=200)),
             ],
