@@ -69,7 +69,7 @@ def get_citation(story_id: str, citation_format: CitationFormat = CitationFormat
     if story.status == Status.WITHDRAWN or story.current is None:
         raise Withdrawn(
             f"{story.chatbotnews_id} was withdrawn and must not be cited.",
-            "get_story gives its status; search_wire finds other coverage.",
+            "get_story tells its status; search_wire finds other coverage.",
         )
     return CitationOut(
         citation=cite(citable(story, story.current), citation_format), format=str(citation_format), story_id=story.chatbotnews_id
