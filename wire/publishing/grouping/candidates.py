@@ -87,7 +87,7 @@ def _add_context(pairs: Candidates, stories: int) -> None:
     columns, both = pairs.columns, np.concatenate([pairs.ones, pairs.others])
     for kind, choose in (("text", np.maximum), ("vector", np.minimum)):
         likeness = np.tile(columns[f"{kind}_cosine"], 2)
-        ranks = rank_within(both, likeness)[0] + (likeness < USUAL[kind])
+        ranks = rank_within(both, likeness) + (likeness < USUAL[kind])
         columns[f"{kind}_rank"] = (1 / (1 + choose(*np.split(ranks, 2)))).astype(np.float32)
     near = np.tile(columns["text_cosine"] > RIVAL, 2)
     rivals = np.bincount(both[near], minlength=stories)
