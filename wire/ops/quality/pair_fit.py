@@ -57,7 +57,7 @@ class _Rows(NamedTuple):
     is_fitted: NDArray[np.bool_]
 
     def select(self, chosen: NDArray[np.bool_]) -> "_Rows":
-        return _Rows(*(column[chosen] for column in self))
+        return _Rows._make(column[chosen] for column in self)
 
     def fit(self) -> tuple[float, Floats]:
         return fit_logistic(self.features[self.is_fitted], self.answers[self.is_fitted])
