@@ -354,7 +354,7 @@ def test_an_uploaded_file_of_fact_checks_is_loaded_while_its_page_watches(edited
     file = {"name": "claims.csv", "mimeType": "text/csv", "buffer": content}
     shown.page.locator("input[type=file]").set_input_files(file)  # type: ignore[arg-type]
     shown.page.get_by_role("button", name="Upload", exact=True).click()
-    expect(shown.page.get_by_text("What was stored stays, and readers see it.")).to_be_visible(timeout=60_000)
+    expect(shown.page.get_by_text("Readers see what was stored.")).to_be_visible(timeout=60_000)
     assert shown.unfit() == []
     assert (shown.said, shown.violated()) == ([], [])
 

@@ -54,7 +54,7 @@ def test_it_copies_the_layered_citation_as_the_api_has_it(wire: Wire, paths: Map
 def test_it_verifies_a_day_in_the_browser(wire: Wire, paths: Mapping[str, str], open_page: Open) -> None:
     proof = wire.json(f"/api{paths['provenance of a day']}.json")
     assert verified(open_page(paths["provenance of a day"])) == [
-        f"✓ {proof['story_count']} stories, each as its hash says.",
+        f"✓ {proof['story_count']} stories, each matching its hash.",
         f"✓ The day's hash is {proof['wire_sha256']}.",
         f"✓ Signed by the published key {proof['signature']['key_id']}.",
     ]
@@ -148,7 +148,7 @@ def test_what_is_new_since_the_last_visit_is_remembered_in_the_browser_alone(ope
     page.reload()
     new = rows.locator("xpath=self::*[contains(@class, 'is-new')]").count()
     assert new == rows.evaluate_all(f"rows => rows.filter(row => Number(row.dataset.at) > {moments[-1]}).length") > 0
-    assert "came since your last visit" in page.locator("#visit").inner_text()
+    assert "arrived since your last visit" in page.locator("#visit").inner_text()
     assert shown.shifts() < 0.001
     page.reload()  # the same visit still
     assert page.locator(".is-new").count() == new

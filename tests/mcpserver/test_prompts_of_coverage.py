@@ -27,5 +27,5 @@ def test_compare_coverage_leaves_no_publication_out() -> None:
     text = prompt("compare-coverage", event=told[0].title)
     assert sorted(re.findall(r"^Publication: (.*)$", text, re.MULTILINE)) == sorted(names.split(", "))
     assert "11 publications covered the same event" in text
-    assert "get_consensus names 1 more reports by them" in text
+    assert "get_consensus names their other reports (1)" in text
     assert f"{told[-1].summary}" in text  # Wired's first report

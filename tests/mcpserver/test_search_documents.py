@@ -100,7 +100,7 @@ class TestSearch:
         error = answer.json()
         assert (answer.status, error["error"]) == (422, "invalid_argument")
         assert "'podcast'" in error["message"]
-        assert error["hint"] == f"Use one of: {', '.join(KINDS)}."
+        assert error["hint"] == f"Use any of: {', '.join(KINDS)}."
 
     def test_a_kind_that_refuses_the_query_does_not_spoil_the_others(self) -> None:
         found = get("/api/search-all.json?query=October%202026")  # a period, which only stories know as one

@@ -114,7 +114,7 @@ def compare_coverage(args: CompareCoverage) -> str:
     stories = [queries.get_story(story_id) for story_id in _one_of_each(found)]
     more = 1 + len(found.siblings) - len(stories)
     rest = (
-        f" Each other publication is shown by its first report; get_consensus names {more:,} more reports by them." if more else ""
+        f" Each other publication is shown by its first report; get_consensus names their other reports ({more:,})." if more else ""
     )
     if len(stories) == 1:
         lead = "Only one publication of the wire covers this event so far. Say so, report what it says, and compare nothing."

@@ -169,7 +169,7 @@ def test_the_openapi_document_and_its_page_are_served(client: Client) -> None:
     assert document["ETag"]
     page = client.get("/api/docs").content.decode()
     for told in (
-        "integer, 1 to 50, if left out 10",
+        "integer, 1 to 50, default 10",
         "layered · ",
         "launches · funding",
         "at most 300 characters",

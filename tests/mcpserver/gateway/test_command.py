@@ -275,7 +275,7 @@ def test_forget_deletes_what_it_is_told_to() -> None:
     assert gateway("forget", "--agent", "scout").startswith("0 stored")
     assert gateway("forget", "--all").startswith("1 stored")
     assert not Entry.objects.exists()
-    with pytest.raises(CommandError, match="no resource 'news_globe'"):
+    with pytest.raises(CommandError, match="No resource 'news_globe'"):
         gateway("forget", "--resource", "news_globe")
 
 

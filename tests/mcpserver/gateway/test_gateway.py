@@ -299,7 +299,7 @@ def test_what_the_upstream_cannot_know_costs_nothing_and_falls_back_flagged(stag
     stage.upstream.script["news_global_trends"] = [[trend()]]
     answer = stage.ask("news://region/ethiopia/trends", ANYBODY)
     assert (answer.outcome, answer.answered) == ("fallback", GLOBAL)
-    assert "another question" in answer.note
+    assert "a different resource" in answer.note
     assert [call.resource for _, call in stage.upstream.calls] == ["news_global_trends"]
 
 

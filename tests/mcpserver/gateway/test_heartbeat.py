@@ -76,7 +76,7 @@ def _with_a_wrong_checksum() -> dict[str, Any]:
     [
         (_of_another_key, "pinned key did not sign"),
         (_changed_after_signing, "pinned key did not sign"),
-        (_with_a_wrong_checksum, "checksum of 1 of 1"),
+        (_with_a_wrong_checksum, "checksums of 1 of 1"),
         (beat, "not signed"),
         (lambda: beat() | {"signature": "no base64!", "signature_version": 2}, "pinned key did not sign"),
         (lambda: beat(timestamp="2026-11-25T00:00:00Z", key=KEY), "in the future"),
@@ -85,8 +85,8 @@ def _with_a_wrong_checksum() -> dict[str, Any]:
         (lambda: beat(key=KEY) | {"next_heartbeat_due": "2027-11-24T01:00:00Z"}, "pinned key did not sign"),
         (lambda: beat(key=KEY, agent=OTHER), "pinned key did not sign"),
         (lambda: beat(key=KEY) | {"agent_id": OTHER}, "for another agent"),
-        (lambda: beat(key=KEY) | {"signature_version": 3}, "of version 3"),
-        (_of_version_1, "of version 1"),
+        (lambda: beat(key=KEY) | {"signature_version": 3}, "has version 3"),
+        (_of_version_1, "has version 1"),
     ],
 )
 def test_what_is_not_genuine_is_recorded_as_rejected(made: Any, says: str) -> None:

@@ -173,7 +173,7 @@ def test_the_live_check_names_what_the_server_does_not_offer(bench: Bench) -> No
         "a: anything takes no argument odd",
         "a: anything needs the argument more",
         "a: anything says that it changes something",
-        "b: there is no tool nothing, but anything",
+        "b: there is no tool nothing; it has anything",
         "there is no resource other://x",
     ]
 

@@ -161,7 +161,7 @@ def test_a_split_of_the_first_report_shows_the_event_that_the_others_stay_in(des
 
 def test_another_report_is_made_the_lead(desk: Client, purchase: list[Entry]) -> None:
     story = story_of(purchase[1])
-    assert "Leads , by the rules" in words(desk.get(page_of(purchase[0])))
+    assert "Leads , chosen by the rules" in words(desk.get(page_of(purchase[0])))
     said = do(desk, purchase[0], do="lead", story=story.chatbotnews_id, reason="It has the filing.")
     assert "filing says ” (Wired) leads this event now." in said
     assert "no day is published again. See the public page ." in said

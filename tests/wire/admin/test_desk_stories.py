@@ -217,7 +217,12 @@ def test_a_withdrawal_is_confirmed_on_a_page_that_says_what_happens(desk: Client
     page = f"/admin/wire/story/{story.pk}/withdraw/"
     assert f'href="{page}"' in desk.get(page_of(story)).content.decode()
     asked = words(desk.get(page))
-    for told in ("Withdraw “Quince ships”?", "It leaves every list", "Its citations are no longer given", "This cannot be undone."):
+    for told in (
+        "Withdraw “Quince ships”?",
+        "It disappears from all lists",
+        "Citations of it are no longer given",
+        "This cannot be undone.",
+    ):
         assert told in asked
     for reason in ("", "\u202e", NEWER_RULES):
         withdraw(desk, story, reason)

@@ -161,7 +161,7 @@ def test_a_merge_says_which_storyline_the_event_now_belongs_to(desk: Client, fou
     first, second, third, fourth = map(event_of, four)
     join(four[1], four[2])
     page = words(desk.get(f"/admin/wire/event/{first}/change/"))
-    assert "This event is in no storyline with another one." in page
+    assert "This event is in no storyline with other events." in page
     assert f"storyline that began with “{TITLES[1]}”." in words(desk.get(f"/admin/wire/event/{third}/change/"))
     said = do(desk, four[0], do="merge", other=third, reason="One happening.")
     assert f"Their event is in the storyline of 2 events that began with “ {TITLES[0]} ”." in said

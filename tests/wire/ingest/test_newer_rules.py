@@ -191,7 +191,7 @@ def test_rebuild_changes_open_days_and_says_why_and_final_days_only_if_asked(
     newer_rules()
     snapshots = Snapshot.objects.filter(wire_date=FINAL.date()).count()
     told = rebuild()
-    assert "1 items of final days are left out; --final-days includes them." in told
+    assert "Items of final days left out: 1; --final-days includes them." in told
     assert "Done: 0 added, 1 changed, 1 snapshots published." in told
     assert revisions(1)[1:] == [("Quince 1 ships", NEWER, NEWER_RULES)]
     assert len(revisions(0)) == 1

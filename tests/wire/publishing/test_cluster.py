@@ -14,6 +14,7 @@ from wire.publishing.grouping.candidates import WINDOW, Item
 from wire.publishing.grouping.cluster import DOUBTFUL, group, score_pairs
 from wire.publishing.grouping.headline_similarity import nearest
 from wire.publishing.grouping.linkage import Pairs, link
+from wire.publishing.grouping.pair_context import read_context
 from wire.publishing.grouping.pair_features import TermIndex
 from wire.publishing.grouping.pair_model import load_models
 
@@ -182,6 +183,24 @@ def test_a_group_holds_together_though_its_component_is_linked_in_runs(monkeypat
     monkeypatch.setattr(linkage, "LARGEST", 9)
     found = link(pairs, np.zeros(18), [None] * 18, threshold=0.5, span=4)
     assert sorted(found) == [list(range(0, 18, 2)), list(range(1, 18, 2))]
+
+
+def read_columns(*pairs: tuple[int, int, float]) -> dict[tuple[int, int], tuple[float, float]]:
+    """Competition and support of each pair, among stories of publications 0, 1, 1 and 2."""
+    ones, others, probabilities = (np.array(column) for column in zip(*pairs, strict=True))
+    columns = read_context(Pairs(ones, others, probabilities), np.array([0, 1, 1, 2]))
+    rounded = (np.round(columns[name], 6).tolist() for name in ("competition", "support"))
+    return dict(zip(zip(ones.tolist(), others.tolist(), strict=True), zip(*rounded, strict=True), strict=True))
+
+
+def test_another_report_of_the_same_publication_competes_with_a_pair() -> None:
+    found = read_columns((0, 1, 0.9), (0, 2, 0.6), (0, 3, 0.7))
+    assert found == {(0, 1): (0.6, 0), (0, 2): (0.9, 0), (0, 3): (0, 0)}
+
+
+def test_a_third_story_that_is_like_both_supports_a_pair() -> None:
+    found = read_columns((0, 1, 0.4), (0, 3, 0.9), (1, 3, 0.8))
+    assert [support for _, support in found.values()] == [0.72, 0.32, 0.36]
 
 
 def test_events_that_may_be_one_are_told_with_their_likeliest_stories() -> None:

@@ -186,10 +186,10 @@ def test_newsrooms_that_reported_on_other_days_are_told_apart() -> None:
 
 def test_a_lead_that_one_newsroom_reports_is_no_main_story() -> None:
     told = editors_take.write(DAY, [brief(0, "Who needs quinces?", summary=""), brief(1)], None)
-    assert "Among the day's stories is “[Quince ships](https://w.example/cbn-1)”, reported by Publisher 1." in told
+    assert "One of the day's stories is “[Quince ships](https://w.example/cbn-1)”, reported by Publisher 1." in told
     assert "quinces?" not in told, "no headline that only asks is told as other news"
     lead = replace(brief(1, sources=2), voices=("Publisher 1",), voices_of_other_days=("Newsroom 1",))
-    assert "Among the day's stories is “[Quince ships]" in editors_take.write(DAY, [lead, brief(2)], None)
+    assert "One of the day's stories is “[Quince ships]" in editors_take.write(DAY, [lead, brief(2)], None)
 
 
 def test_the_next_events_are_those_of_several_newsrooms_and_then_the_weightiest() -> None:
@@ -314,8 +314,8 @@ def test_what_is_too_long_is_left_out_and_never_cut() -> None:
 def test_an_empty_day_and_a_day_without_a_quotable_story_are_said_to_be_that() -> None:
     assert editors_take.write(DAY, [], None) == "# Editor's Take: 15 January 2026\n\nNo stories were published on this day.\n"
     for number, said in [
-        (1, "The text of the day's one story addresses language models, so nothing is quoted here."),
-        (2, "The texts of all stories of this day address language models, so nothing is quoted here."),
+        (1, "The text of the day's one story is aimed at language models, so nothing is quoted here."),
+        (2, "All of the day's stories are aimed at language models, so nothing is quoted here."),
     ]:
         told = editors_take.write(DAY, [replace(brief(n), quotable=False) for n in range(number)], None)
         assert editors_take.detail(told).summary == paragraphs(told)[2] == said

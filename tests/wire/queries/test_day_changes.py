@@ -24,7 +24,7 @@ def test_a_day_without_changes_says_when_it_was_first_published_and_its_page_not
         **{"wire_date": "2026-01-15", "first_published_at": "2026-01-16T12:00:00Z", "revision": 1},
         **{"late": [], "withdrawn": [], "revised": [], "total_revised": 0, "republished": []},
     }
-    assert "Changed since it was first published" not in client.get(f"/day/{DAY}").content.decode()
+    assert "Changed since the day was first published" not in client.get(f"/day/{DAY}").content.decode()
 
 
 @pytest.mark.slow
@@ -38,7 +38,7 @@ def test_a_story_is_late_if_the_day_was_final_already(client: Client) -> None:
     assert (late["chatbotnews_id"], late["first_seen_at"]) == (story_of(made).chatbotnews_id, "2026-01-25T12:00:00Z")
     assert found["republished"] == [{"revision": 3, "generated_at": "2026-01-25T12:00:00Z", "reason": "1 late"}]
     page = client.get(f"/day/{DAY}").content.decode()
-    assert "Changed since it was first published · 1 late" in page
+    assert "Changed since the day was first published · 1 late" in page
     assert "Marmot three" in page.partition("Arrived late")[2].partition("</details>")[0]
 
 

@@ -79,7 +79,7 @@ def test_the_shape_of_a_day_names_what_stands_out(client: Client) -> None:
     publish(*before, *told)
     text = " ".join(page(client, "/day/2026-01-15").text.split())
     assert "3 stories about 1 event from 3 of 24 publications, more stories" not in text  # one day before says nothing
-    assert "3 stories about 1 event from 3 of 24 publications. 1 widely reported." in text
+    assert "3 stories about 1 event from 3 of 24 publications. 1 event widely reported." in text
     busy = describe_day([], dt.date(2026, 1, 15), 9, 3, [3] * 7)
     assert busy.startswith("9 stories about 0 events from 3 of 24 publications, more stories than the usual 3")
     assert "fewer stories than the usual 30" in describe_day([], dt.date(2026, 1, 15), 9, 3, [20, 40] * 4)

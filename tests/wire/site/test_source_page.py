@@ -78,7 +78,7 @@ def test_it_says_how_much_of_its_news_others_report(client: Client) -> None:
         ({}, "OK. Newest item"),
         (
             {"newest_item_at": NOW - dt.timedelta(days=3)},
-            "Silent : nothing new for three times its usual gap. Newest item 13 Jan 2026, 12:00 UTC.",
+            "Silent : nothing new for three times as long as usual. Newest item 13 Jan 2026, 12:00 UTC.",
         ),
         ({"failure": "The server answered 500."}, "Failing. The server answered 500."),
     ],
@@ -124,7 +124,7 @@ def test_the_sources_page_says_what_each_tier_is_and_who_replaced_whom_and_why(c
     for tier in Tier:
         assert f"Tier {tier.value}: {tier.label}" in text
         assert tier.meaning in text
-    assert "No publication has been replaced since the roster was founded" in text
+    assert "No publication has been replaced since the roster was set up" in text
     replace_publication("engadget", "the-quill", "The Quill")
     text = words(client, "/sources")
     assert "Engadget left, The Quill joined. 16 January 2026 · roster revision 2 Why: Engadget closed." in text

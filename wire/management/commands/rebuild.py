@@ -32,7 +32,7 @@ class Command(WireCommand):
             plan = rebuild.plan(**chosen)
             self._show(plan)
             if left := plan.counts[Outcome.FINAL_DAY]:
-                self.stdout.write(f"{left:,} items of final days are left out; --final-days includes them.")
+                self.stdout.write(f"Items of final days left out: {left:,}; --final-days includes them.")
             if not (plan.added or plan.changed):
                 self.stdout.write("Nothing would change.")
                 return

@@ -13,13 +13,11 @@ import trafilatura
 from markdown_it import MarkdownIt
 
 from citations.sentence_boundaries import ends_whole
-from sources import roster
 from sources.entries import Entry
 from sources.names import Name, resolve
 from sources.parse.article import Article
 from sources.parse.charsets import decode
 from sources.parse.extractor import extract_all
-from sources.vocabulary import Tier
 from wire.ingest.classify import Lexicon
 from wire.ingest.normalise import MAX_HEADLINE, summary_of
 from wire.ops.quality.event_metrics import Figures, compare_groups, count_misled, harmonic_mean, replay_days
@@ -81,13 +79,10 @@ def read_items(rows: Sequence[Row]) -> list[Item]:
     """Return labelled stories as grouping sees them, with vectors where there is a model."""
     texts = [(row["title"], row.get("summary", "")) for row in rows]
     vectors = [vector.astype(HALF).tobytes() for vector in embed_stories(texts)] or [b""] * len(rows)
-    makers = {name.canonical for name in roster.shipped_names() if name.tier == Tier.CORPORATE}
-    items = []
-    for number, (row, texts_of_row, vector) in enumerate(zip(rows, texts, vectors, strict=True)):
-        (title, text), publisher = texts_of_row, row.get("publisher", "")
-        published_at = _parse_time(row.get("published_at", ""))
-        items.append(Item(f"{number:08d}", title, published_at, None, text, publisher, publisher in makers, vector))
-    return items
+    return [
+        Item(f"{number:08d}", title, _parse_time(row.get("published_at", "")), None, text, row.get("publisher", ""), vector)
+        for number, (row, (title, text), vector) in enumerate(zip(rows, texts, vectors, strict=True))
+    ]
 
 
 def _score_lookups(items: Sequence[Item], truth: Sequence[str]) -> Figures:

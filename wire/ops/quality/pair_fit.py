@@ -8,7 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wire.ops.quality.event_metrics import Figures, compare_groups, count_misled, harmonic_mean, replay_days
+from wire.publishing.grouping import cluster, pair_context
 from wire.publishing.grouping.candidates import COLUMNS, OF_VECTORS, Item, find_candidates
+from wire.publishing.grouping.linkage import Ints, Pairs
 from wire.publishing.grouping.pair_features import Floats
 from wire.publishing.grouping.pair_model import read_models
 from wire.text.filters import is_roundup
@@ -16,7 +18,7 @@ from wire.text.vocabulary import PairLabel
 
 RIDGE: Final = 5.0
 # Mean probability from which two groups are one event. Precision first: a wrong join shows consensus where there is none.
-THRESHOLD: Final = 0.47
+THRESHOLD: Final = 0.53
 STEPS: Final = 50
 # Whether the stories' summaries and vectors are read, by name.
 MODELS: Final = {"text_and_vector": (True, True), "text": (True, False), "title_and_vector": (False, True), "title": (False, False)}
@@ -31,33 +33,62 @@ class LabelledStories(NamedTuple):
 
 
 class _Rows(NamedTuple):
-    """Candidates with their answers. Those of `is_labelled` were read by people; the others count as different."""
+    """Candidates with their answers. People labelled those of `is_labelled`; the others count as different, but those of one event
+    are not fitted to.
+    """
 
-    features: NDArray[np.float64]
+    ones: Ints
+    others: Ints
+    features: Floats
     answers: Floats
     months: NDArray[np.str_]
     is_labelled: NDArray[np.bool_]
+    is_fitted: NDArray[np.bool_]
+
+    def select(self, chosen: NDArray[np.bool_]) -> "_Rows":
+        return _Rows._make(column[chosen] for column in self)
+
+    def fit(self) -> tuple[float, Floats]:
+        return fit_logistic(self.features[self.is_fitted], self.answers[self.is_fitted])
 
 
 def fit_models(labelled: LabelledStories) -> dict[str, Any]:
     """Return the models that `pair_model.load_models` reads, by name."""
-    return {
-        name: describe_model(*fit_logistic(rows.features, rows.answers), columns, THRESHOLD)
-        for name, rows, columns in _read_models(labelled)
-    }
+    models = {}
+    for name, rows, columns in _read_models(labelled):
+        models[name] = describe_model(*rows.fit(), columns, THRESHOLD)
+        if all(MODELS[name]):
+            with_context = _add_context(labelled, rows, _estimate_by_month(rows))
+            models[cluster.CONTEXT] = describe_model(*with_context.fit(), pair_context.CONTEXT, THRESHOLD)
+    return models
 
 
 def cross_validate(labelled: LabelledStories) -> dict[str, Figures]:
     """Return the figures of each model on the labelled pairs, those of each month estimated by a model of the other months."""
     figures = {}
     for name, rows, _ in _read_models(labelled):
-        estimates = np.zeros(len(rows.answers))
-        for month in np.unique(rows.months):
-            inside = rows.months == month
-            bias, weights = fit_logistic(rows.features[~inside], rows.answers[~inside])
-            estimates[inside] = 1 / (1 + np.exp(-np.clip(rows.features[inside] @ weights + bias, -30, 30)))
+        estimates = _estimate_by_month(rows)
+        estimates[estimates >= cluster.LEAST] = _estimate_by_month(_add_context(labelled, rows, estimates))
         figures[name] = describe_estimates(estimates[rows.is_labelled], rows.answers[rows.is_labelled])
     return figures
+
+
+def _estimate_by_month(rows: _Rows) -> Floats:
+    """Return the probability of each row, by weights fitted to the other months."""
+    estimates = np.zeros(len(rows.answers))
+    for month in np.unique(rows.months):
+        inside = rows.months == month
+        bias, weights = rows.select(~inside).fit()
+        estimates[inside] = 1 / (1 + np.exp(-np.clip(rows.features[inside] @ weights + bias, -30, 30)))
+    return estimates
+
+
+def _add_context(labelled: LabelledStories, rows: _Rows, estimates: Floats) -> _Rows:
+    """Return the rows that are likely, with the columns of `pair_context`."""
+    likely = rows.select(estimates >= cluster.LEAST)
+    pairs = Pairs(likely.ones, likely.others, estimates[estimates >= cluster.LEAST])
+    columns = cluster.describe_pairs(pairs, labelled.stories)
+    return likely._replace(features=np.column_stack([columns[name] for name in pair_context.CONTEXT]))
 
 
 def replay_halves(labelled: LabelledStories) -> dict[str, Figures]:
@@ -88,7 +119,7 @@ def _choose_stories(labelled: LabelledStories, places: Sequence[int]) -> Labelle
 
 
 def _read_models(labelled: LabelledStories) -> Iterator[tuple[str, _Rows, Sequence[str]]]:
-    """Yield each model's name, a row for each candidate but those of one event that nobody labelled, and the columns."""
+    """Yield each model's name, a row for each candidate, and the columns."""
     for name, (has_text, has_vector) in MODELS.items():
         columns = [column for column in COLUMNS if has_vector or column not in OF_VECTORS]
         stories = [
@@ -96,15 +127,13 @@ def _read_models(labelled: LabelledStories) -> Iterator[tuple[str, _Rows, Sequen
             for story in labelled.stories
         ]
         pairs = find_candidates(stories)
-        places = list(zip(pairs.ones.tolist(), pairs.others.tolist(), strict=True))
-        labels = [labelled.labels.get(pair) for pair in places]
+        labels = [labelled.labels.get(pair) for pair in zip(pairs.ones.tolist(), pairs.others.tolist(), strict=True)]
         is_labelled = np.array([label is not None for label in labels], bool)
-        events = np.array(labelled.events)
-        is_read = is_labelled | (events[pairs.ones] != events[pairs.others])
+        events, months = np.array(labelled.events), np.array([f"{story.published_at:%Y-%m}" for story in stories])
+        is_fitted = is_labelled | (events[pairs.ones] != events[pairs.others])
         features = np.column_stack([pairs.columns[column] for column in columns]).astype(float)
-        months = np.array([f"{stories[one].published_at:%Y-%m}" for one, _ in places])
         answers = np.array([label == PairLabel.SAME for label in labels], float)
-        yield name, _Rows(features[is_read], answers[is_read], months[is_read], is_labelled[is_read]), columns
+        yield name, _Rows(pairs.ones, pairs.others, features, answers, months[pairs.ones], is_labelled, is_fitted), columns
 
 
 def describe_model(bias: float, weights: Floats, columns: Sequence[str], threshold: float) -> dict[str, Any]:

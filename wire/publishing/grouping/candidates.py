@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wire.publishing.grouping.linkage import Floats, Ints
+from wire.publishing.grouping.pair_context import rank_within
 from wire.publishing.grouping.pair_features import FEATURES, FeatureTable, read_story
 
 WINDOW: Final = dt.timedelta(days=4)  # reports of one event never lie further apart
@@ -16,14 +17,13 @@ WINDOW: Final = dt.timedelta(days=4)  # reports of one event never lie further a
 LEAST_COSINE: Final = 0.06
 LEAST_VECTOR_COSINE: Final = 0.86
 MOST_EARLIER: Final = 120  # candidates of a story before it, the most alike, so that a day of like headlines stays bounded
-# How alike a story's likest other is on a usual day; a story with less beside it is measured by this.
+# How alike a story's likest other is on a usual day: below, a pair ranks no better than second.
 USUAL: Final = {"text": 0.15, "vector": 0.87}
 RIVAL: Final = 0.12  # text cosine from which another story is a rival of a pair's
 HALF: Final = np.dtype("<f2")
-CONTEXT: Final = ("text_rank", "text_lead", "vector_rank", "vector_lead", "rivals")
-COLUMNS: Final = (*FEATURES, *CONTEXT)
+COLUMNS: Final = (*FEATURES, "text_rank", "vector_rank", "rivals")
 # Columns that say nothing where a story has no vector.
-OF_VECTORS: Final = frozenset({"vector_cosine", "vector_cosine_above_0.87", "cosine_product", "vector_rank", "vector_lead"})
+OF_VECTORS: Final = frozenset({"vector_cosine", "vector_cosine_above_0.87", "cosine_product", "vector_rank"})
 _DAY: Final = dt.timedelta(days=1)
 
 
@@ -40,7 +40,6 @@ class Item:
     event_id: str | None = None
     summary: str = ""
     publisher: str = ""
-    is_maker: bool = False
     vector: bytes = b""
 
 
@@ -77,42 +76,22 @@ def find_candidates(stories: Sequence[Item]) -> Candidates:
 
 def tabulate(stories: Sequence[Item]) -> FeatureTable:
     terms = [read_story(story.headline, story.summary) for story in stories]
-    publishers, makers = [story.publisher for story in stories], [story.is_maker for story in stories]
     # Zeros where a story has no vector, or one of another size than the first.
     size = next((len(story.vector) for story in stories if story.vector), 0)
     joined = b"".join(story.vector if len(story.vector) == size else bytes(size) for story in stories)
     vectors = np.frombuffer(joined, HALF).astype(np.float32).reshape(len(stories), size // HALF.itemsize)
-    return FeatureTable(terms, publishers, makers, count_days(stories), vectors)
+    return FeatureTable(terms, [story.publisher for story in stories], count_days(stories), vectors)
 
 
 def _add_context(pairs: Candidates, stories: int) -> None:
-    columns = pairs.columns
+    columns, both = pairs.columns, np.concatenate([pairs.ones, pairs.others])
     for kind, choose in (("text", np.maximum), ("vector", np.minimum)):
-        (rank, lead), (other_rank, other_lead) = _rank_both(pairs, columns[f"{kind}_cosine"], USUAL[kind])
-        columns[f"{kind}_rank"] = (1 / (1 + choose(rank, other_rank))).astype(np.float32)
-        columns[f"{kind}_lead"] = np.minimum(lead, other_lead).astype(np.float32)
-    near = columns["text_cosine"] > RIVAL
-    rivals = np.bincount(np.concatenate([pairs.ones[near], pairs.others[near]]), minlength=stories)
+        likeness = np.tile(columns[f"{kind}_cosine"], 2)
+        ranks = rank_within(both, likeness) + (likeness < USUAL[kind])
+        columns[f"{kind}_rank"] = (1 / (1 + choose(*np.split(ranks, 2)))).astype(np.float32)
+    near = np.tile(columns["text_cosine"] > RIVAL, 2)
+    rivals = np.bincount(both[near], minlength=stories)
     columns["rivals"] = np.log1p(np.maximum(rivals[pairs.ones], rivals[pairs.others])).astype(np.float32)
-
-
-def _rank_both(pairs: Candidates, likeness: NDArray[np.float32], usual: float) -> list[tuple[Floats, Floats]]:
-    """Return, for the first and for the second story of each pair, the pair's rank among all of the story's, from 0, and its lead.
-
-    The lead is how much more alike it is than the story's likest other pair; less than 0 if it is not the first itself.
-    """
-    size = len(likeness)
-    stories, values = np.concatenate([pairs.ones, pairs.others]), np.concatenate([likeness, likeness]).astype(float)
-    order = np.lexsort((-values, stories))  # by story, the likest first; of equals the first pair
-    begins = np.searchsorted(stories[order], stories[order])
-    ranks, leads = np.zeros(2 * size), np.zeros(2 * size)
-    ranks[order] = np.arange(2 * size) - begins
-    ordered = np.append(values[order], 0.0)
-    has_second = np.append(stories[order], -1)[np.minimum(begins + 1, 2 * size)] == stories[order]
-    second = np.where(has_second, ordered[np.minimum(begins + 1, 2 * size)], 0.0)
-    leads[order] = values[order] - np.maximum(np.where(ranks[order] == 0, second, ordered[begins]), usual)
-    ranks += values < usual
-    return [(ranks[:size], leads[:size]), (ranks[size:], leads[size:])]
 
 
 def count_days(stories: Sequence[Item]) -> Floats:

@@ -1,20 +1,22 @@
-"""Group stories that report the same happening, by average linkage of pair probabilities. Pure and deterministic."""
+"""Group stories that report the same event, by average linkage of pair probabilities. Pure and deterministic."""
 
 import datetime as dt
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
 
 from wire.publishing.grouping.candidates import WINDOW, Item, count_days, find_candidates
-from wire.publishing.grouping.linkage import Pairs, link
+from wire.publishing.grouping.linkage import Floats, Pairs, link
+from wire.publishing.grouping.pair_context import read_context
 from wire.publishing.grouping.pair_model import PairModel, load_models
 from wire.text.numbered_names import differ
 
 HEADLINES: Final = 2_000  # headlines without one summary, from which they are joined by weights of their own
 LEAST: Final = 0.02  # a lower probability counts as none
+CONTEXT: Final = "context"  # the model by which a pair is estimated once more, among the likely pairs around it
 DOUBTFUL: Final = 0.3  # mean probability from which two groups are shown as possibly one event
 _DAY: Final = dt.timedelta(days=1)
 
@@ -85,12 +87,25 @@ def score_pairs(stories: Sequence[Item], models: Mapping[str, PairModel]) -> Pai
         if differ(stories[pairs.ones[row]].headline, stories[pairs.others[row]].headline):
             found[row] = 0.0  # GPT-5.3 is not GPT-5.4
     likely = found >= LEAST
-    return Pairs(pairs.ones[likely], pairs.others[likely], found[likely])
+    scored = Pairs(pairs.ones[likely], pairs.others[likely], found[likely])
+    if _are_headlines(stories):
+        return scored
+    return replace(scored, probabilities=models[CONTEXT].estimate(describe_pairs(scored, stories)))
+
+
+def describe_pairs(pairs: Pairs, stories: Sequence[Item]) -> dict[str, Floats]:
+    """Return the columns of `pair_context`. A story without a publication competes with none."""
+    _, publications = np.unique([story.publisher or story.chatbotnews_id for story in stories], return_inverse=True)
+    return read_context(pairs, publications)
+
+
+def _are_headlines(stories: Sequence[Item]) -> bool:
+    # Of thousands of headlines without one summary, as of an aggregator of all news, each event has dozens of reports.
+    return len(stories) >= HEADLINES and not any(story.summary for story in stories)
 
 
 def _choose_models(stories: Sequence[Item]) -> tuple[str, str, str, str]:
     """Return the models of pairs with summaries and vectors, with summaries alone, with vectors alone, and with neither."""
-    # Of thousands of headlines without one summary, as of an aggregator of all news, each event has dozens of reports.
-    if len(stories) < HEADLINES or any(story.summary for story in stories):
-        return "text_and_vector", "text", "title_and_vector", "title"
-    return "headlines_and_vector", "headlines", "headlines_and_vector", "headlines"
+    if _are_headlines(stories):
+        return "headlines_and_vector", "headlines", "headlines_and_vector", "headlines"
+    return "text_and_vector", "text", "title_and_vector", "title"

@@ -8,7 +8,6 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Exists, Min, OuterRef, Q
 
-from sources.vocabulary import Tier
 from wire.models import Event, Story, StoryPair, StoryRevision, StoryVector, WireState
 from wire.models.story import StoryQuerySet
 from wire.publishing.grouping import cluster, storyline_store, storylines
@@ -120,7 +119,7 @@ def _read_items(stories: StoryQuerySet, *, open_from: dt.date) -> list[Item]:
     """Return stories as clustering sees them, by their newest revision, without withdrawn ones and round-ups, unless an editor
     pinned these to an event. The event of a day before `open_from` and that of a pinned story are settled.
     """
-    columns = ("headline", "published_at", "story__event_id", "summary_medium", "original_publisher", "original_publisher_tier")
+    columns = ("headline", "published_at", "story__event_id", "summary_medium", "original_publisher")
     rows = StoryRevision.objects.filter(story__in=stories).order_by("story", "revision")
     settled = ("status", "story__wire_date", "story__event_pinned")
     newest: dict[str, Any] = {row[0]: row[1:] for row in rows.values_list("story__chatbotnews_id", *columns, *settled)}
@@ -128,11 +127,10 @@ def _read_items(stories: StoryQuerySet, *, open_from: dt.date) -> list[Item]:
     vectors = StoryVector.objects.filter(story__in=stories, model=model.name) if model else StoryVector.objects.none()
     vector_of = {story_id: bytes(vector) for story_id, vector in vectors.values_list("story__chatbotnews_id", "vector")}
     items = []
-    for story_id, (headline, published_at, event_id, summary, publisher, tier, status, day, pinned) in newest.items():
+    for story_id, (headline, published_at, event_id, summary, publisher, status, day, pinned) in newest.items():
         if status != Status.WITHDRAWN and (pinned or not is_roundup(headline)):
-            settled_id, is_maker = event_id if pinned or day < open_from else None, tier == Tier.CORPORATE
-            vector = vector_of.get(story_id, b"")
-            items.append(Item(story_id, headline, published_at, settled_id, summary, publisher, is_maker, vector))
+            settled_id, vector = event_id if pinned or day < open_from else None, vector_of.get(story_id, b"")
+            items.append(Item(story_id, headline, published_at, settled_id, summary, publisher, vector))
     return items
 
 

@@ -23,8 +23,10 @@ Terms = Mapping[str, float]
 
 # The columns of `FeatureTable.compare`. Sums of idf are in tens.
 FEATURES: Final = (
-    *("same_publication", "days", "same_day", "next_day", "maker", "text_cosine", "text_cosine_above_0.3", "title_in_text"),
-    *("equal_titles", "title_names", "missing_names", "bigrams", "same_subject", "same_action", "guide", "live", "first_person"),
+    *("same_publication", "days", "log_days", "same_day", "next_day"),
+    *("text_cosine", "text_cosine_above_0.3", "shared_idf", "length"),
+    *("title_in_text", "equal_titles", "title_names", "missing_names", "bigrams", "same_subject", "subject_in_text"),
+    *("same_action", "guide", "live", "first_person", "first_person_in_one"),
     *("vector_cosine", "vector_cosine_above_0.87", "cosine_product"),
 )
 
@@ -87,18 +89,19 @@ class FeatureTable:
         self,
         stories: Sequence[StoryTerms],
         publishers: Sequence[str],
-        makers: Sequence[bool],
         days: Floats,
         vectors: NDArray[np.float32],
     ) -> None:
         self._stories, self._days, self._vectors = stories, days, vectors
-        self._publishers, self._makers = _number(publishers), np.array(makers, bool)
+        self._publishers = _number(publishers)
         self._titles = TermIndex([story.title for story in stories])
         self._texts = TermIndex([story.text for story in stories])
         self._text_stems = self._texts.weigh_equally()
         self._names = TermIndex([story.names for story in stories])
         self._bigrams = TermIndex([story.bigrams for story in stories])
         self._actions = TermIndex([story.actions for story in stories])
+        self._subject_stems = TermIndex([{story.subject: 1.0} if story.subject else {} for story in stories])
+        self._stem_counts = np.array([math.log1p(len(story.text)) for story in stories])
         self._lengths = np.array([math.hypot(*story.text.values()) or 1.0 for story in stories])
         self._title_sums = np.array([sum(story.title.values()) or 1.0 for story in stories])
         self._name_sums = np.array([sum(story.names.values()) for story in stories])
@@ -121,25 +124,31 @@ class FeatureTable:
         names_found = self._text_stems.dot(story.names, before)[alike] + self._names.dot(stems, before)[alike]
         bigrams = self._bigrams.dot(story.bigrams, before)[alike]
         actions = self._actions.dot(story.actions, before)[alike]
+        idf = {stem: read_idf(stem) for stem in story.text}
+        subjects = self._subject_stems.dot(stems, before)[alike] + self._text_stems.dot({story.subject: 1.0}, before)[alike]
         days = np.abs(self._days[places] - self._days[one])
         columns = {
             "same_publication": self._publishers[places] == self._publishers[one],
             "days": days,
+            "log_days": np.log1p(days),
             "same_day": days < 0.5,
             "next_day": (days >= 0.5) & (days < 1.5),
-            "maker": self._makers[places] | self._makers[one],
             "text_cosine": text,
             "text_cosine_above_0.3": np.maximum(text - ALIKE, 0.0),
+            "shared_idf": self._text_stems.dot(idf, before)[alike] / 10,
+            "length": self._stem_counts[places] + self._stem_counts[one],
             "title_in_text": np.maximum(mine_in_theirs, theirs_in_mine),
             "equal_titles": self._keys[places] == self._keys[one],
             "title_names": self._names.dot(names, before)[alike] / 10,
             "missing_names": (self._name_sums[one] + self._name_sums[places] - names_found) / 10,
             "bigrams": np.minimum(bigrams, MOST_SHARED),
             "same_subject": (self._subjects[places] == self._subjects[one]) & bool(story.subject),
+            "subject_in_text": subjects,
             "same_action": np.minimum(actions, MOST_ACTIONS),
             "guide": self._guides[places] | self._guides[one],
             "live": self._lives[places] | self._lives[one],
             "first_person": self._personal[places] & self._personal[one],
+            "first_person_in_one": self._personal[places] ^ self._personal[one],
             "vector_cosine": vector,
             "vector_cosine_above_0.87": np.maximum(vector - ALIKE_VECTORS, 0.0),
             "cosine_product": text * vector,

@@ -348,7 +348,7 @@ def test_readers_look_and_change_nothing(reader: Client, source: Source, monkeyp
 @pytest.mark.parametrize("role", ["editor", "publisher"])
 def test_both_groups_have_it_in_their_menu(role: str) -> None:
     shown = words(at_desk(role).get("/admin/"))
-    for title in ("Publisher content", "Publishers", "Their sources", "Their articles"):
+    for title in ("Publisher content", "Publishers", "Publishers' sources", "Publishers' articles"):
         assert title in shown
 
 
@@ -358,7 +358,7 @@ def test_staff_without_a_group_and_strangers_see_nothing(source: Source) -> None
         assert stranger.get(page).status_code == 403
         answer = Client().get(page)
         assert (answer.status_code, answer["Location"].partition("?")[0]) == (302, "/admin/login/")
-    assert "Their sources" not in words(stranger.get("/admin/"))
+    assert "Publishers' sources" not in words(stranger.get("/admin/"))
 
 
 def test_a_form_of_another_site_removes_nobody() -> None:

@@ -99,11 +99,11 @@ def test_a_redirect_by_way_of_what_is_left_out_ends_before_it(site: Site) -> Non
     site.page("/c", "Plums")
     site.server.route("/private%2fb", status=302, headers={"Location": site.url("/c")})
     site.server.route("/a", status=302, headers={"Location": "/private%2fb"})
-    with pytest.raises(UpstreamFailed, match="leaves out"):
+    with pytest.raises(UpstreamFailed, match="is left out"):
         article_at(site.publisher, site.url("/a"))
     site.named("/a")
     site.index()
-    assert "leaves out" in site.article("/a").error
+    assert "is left out" in site.article("/a").error
     assert {request.path for request in site.server.requests} == {"/robots.txt", "/a"}
 
 

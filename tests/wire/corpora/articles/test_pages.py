@@ -60,7 +60,7 @@ def test_the_list_has_none_one_and_many_publishers(client: Client) -> None:
     for number in range(30):
         publisher(f"house-{number}", full_text=False, may_train=True, may_answer=False)
     shown = page(client, "")
-    assert shown.count("0 articles · excerpts · not for answering · for training, too") == 30
+    assert shown.count("0 articles · excerpts · no use in answers · training allowed") == 30
     assert "No publishers yet." not in shown
 
 
@@ -156,7 +156,7 @@ def test_an_unknown_publisher_and_a_removed_one_have_a_page_that_says_so(client:
 
 def test_what_agents_asked_is_counted_by_day_and_by_article(client: Client) -> None:
     quill, today = publisher("quill", 3), timezone.now().date()
-    assert "No calls in these days." in page(client, "/quill/asked")
+    assert "No calls in this period." in page(client, "/quill/asked")
     count(quill, today, "search-content", times=3)
     shown = page(client, "/quill/asked")
     assert "3 calls." in shown

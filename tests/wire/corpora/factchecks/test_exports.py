@@ -77,7 +77,7 @@ def test_a_table_says_which_columns_would_help_and_one_without_claims_is_refused
     lacking = read_one(tmp_path, "a.csv", f"claim,date\n{CLAIM},2024-01-01\n")
     columns = "ratings (rating_label), addresses (publishing_url), names of the checkers (publisher)"
     assert lacking.remarks == (f"the table has no column of {columns}",)
-    with pytest.raises(file_formats.Unreadable, match=r"no column of claims.*it has foo, bar"):
+    with pytest.raises(file_formats.Unreadable, match=r"no column of claims.*its columns are foo, bar"):
         read(tmp_path, "b.csv", "foo,bar\n1,2\n")
 
 

@@ -58,7 +58,7 @@ class TestRest:
     def test_citations_come_in_three_formats(self) -> None:
         load(LEAD)
         layered = get("/api/factchecks/citations/2025/11/20-2.json")["citation"]
-        assert layered.startswith("According to its fact-checkers (20 November 2025), the claim “Leitungswasser in Bremen")
+        assert layered.startswith("According to fact-checkers (20 November 2025), the claim “Leitungswasser in Bremen")
         (item,) = json.loads(get("/api/factchecks/citations/2025/11/20-2.json?format=csl")["citation"])
         assert (item["type"], item["URL"]) == ("webpage", "https://example.org/a")
         (entry,) = rispy.loads(get("/api/factchecks/citations/2025/11/20-2.json?format=ris")["citation"])
@@ -195,7 +195,7 @@ class TestDesk:
         job = LoadJob.objects.get()
         assert (Claim.objects.count(), job.status) == (40, "done")
         assert answer.redirect_chain == [(f"/admin/factchecks/loadjob/{job.pk}/change/", 302)]
-        assert "Done. What was stored stays" in words(answer)
+        assert "Done. Readers see what was stored." in words(answer)
         assert "40 fact-checks read from the file: 40 new , 0 changed, 0 already there, none refused." in words(answer)
         assert 'hx-trigger="every' not in answer.content.decode(), "nothing more is to come"
 

@@ -343,7 +343,7 @@ def test_a_new_corpus_shows_the_fields_it_needs_and_presets_no_kind(desk: Client
     assert [field for field in first.fields if field != "seen"] == ["name", "slug", "kind", "about", "licence"]
     assert all(section.is_collapsible for section in others)
     assert not opened.form["kind"].value()
-    assert "readers are told: All rights reserved." in opened.form["licence"].help_text
+    assert "If empty: All rights reserved." in opened.form["licence"].help_text
 
 
 @pytest.mark.slow
