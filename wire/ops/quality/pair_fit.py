@@ -74,11 +74,11 @@ def cross_validate(labelled: LabelledStories) -> dict[str, Figures]:
 
 
 def _estimate_by_month(rows: _Rows) -> Floats:
-    """Return the probability of each row, by weights fitted to the other months."""
+    """Return the probability of each row, by weights fitted to the other months; to its own where there is no other."""
     estimates = np.zeros(len(rows.answers))
     for month in np.unique(rows.months):
         inside = rows.months == month
-        bias, weights = rows.select(~inside).fit()
+        bias, weights = rows.select(~inside if rows.is_fitted[~inside].any() else inside).fit()
         estimates[inside] = 1 / (1 + np.exp(-np.clip(rows.features[inside] @ weights + bias, -30, 30)))
     return estimates
 
