@@ -192,7 +192,7 @@ class OverrideForm(base.ModelForm[Override]):
 class OverrideAdmin(base.ModelAdmin[Override]):
     form = OverrideForm
     list_display = ("resource", "number", "value", "policy_value", "note")
-    empty = "All numbers come from the policy. Add an override to change one without editing the file."
+    empty = "All numbers come from the policy file. Add an override to change one without editing it."
     policy_value = base.column(
         "In the policy", lambda row: getattr(_read_policy().resources.get(row.resource), row.number, "no such resource")
     )

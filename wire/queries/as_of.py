@@ -100,7 +100,7 @@ def resolve_pin(story_id: str) -> tuple[Story, StoryRevision] | None:
     assert story.current is not None  # noqa: S101
     row = story.revisions.filter(revision=int(match[2]), revision__lte=story.current.revision).first()
     if row is None:
-        raise NotFound(f"{match[1]} has no revision {match[2]}.", f"Its revisions are 1 to {story.current.revision}.")
+        raise NotFound(f"{match[1]} has no revision {match[2]}.", f"Its latest revision is {story.current.revision}.")
     if match[3] and not row.story_sha256.startswith(match[3]):
         raise NotFound(f"Revision {match[2]} of {match[1]} has another hash.", f"Its story_sha256 is {row.story_sha256}.")
     return story, row

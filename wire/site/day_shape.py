@@ -33,9 +33,9 @@ def describe_day(events: Sequence[EventView], day: dt.date, stories: int, public
     ]
     topic, number = max(Counter(topic for event in events for topic in event.lead.topics).items(), key=_rank, default=(None, 0))
     if topic and number >= NAMED:
-        facts.append(f"most frequent topic: {Topic(topic).label} ({number})")
+        facts.append(f"most frequent topic: {Topic(topic).label} ({_count(number, 'event')})")
     if facts := [fact for fact in facts if fact]:
-        words = ", ".join(facts)
+        words = "; ".join(facts)
         found.append(f". {words[0].upper()}{words[1:]}")
     return f"{''.join(found)}."
 
