@@ -89,7 +89,7 @@ class Entry(models.Model):
     resource = models.CharField(max_length=60)
     agent = models.CharField(max_length=40, blank=True, help_text="The agent it is for; no other is given it. Empty: anybody.")
     attributes_sha256 = models.CharField(
-        max_length=64, blank=True, default="", help_text="Hash of its agent's attributes; once they change, this answer is not given again."
+        max_length=64, blank=True, default="", help_text="Hash of its agent's attributes; if they change, the answer is not reused."
     )
     uri = models.CharField(max_length=2_000)
     body = models.BinaryField(help_text="The data as JSON.")

@@ -31,7 +31,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='entry',
             name='attributes_sha256',
-            field=models.CharField(blank=True, default='', help_text="Hash of its agent's attributes; once they change, this answer is not given again.", max_length=64),
+            field=models.CharField(blank=True, default='', help_text="Hash of its agent's attributes; if they change, the answer is not reused.", max_length=64),
         ),
         migrations.AddField(
             model_name='entry',

@@ -80,7 +80,7 @@ class Publisher(Sealed):
         null=True,
         blank=True,
         validators=[MinValueValidator(1), MaxValueValidator(6_000)],
-        help_text="The most requests a minute from one client. The wire's own limit always applies; if this is empty, only that one does.",
+        help_text="The most requests a minute from one client. The wire's own limit always applies; if this is empty, it alone does.",
     )
     price = models.JSONField(
         default=dict,

@@ -72,7 +72,7 @@ def build_price(amount: Decimal, pay_to: str, terms: Price) -> dict[str, Any]:
     decimals = terms["extra"].get("decimals", 0)
     units = amount.scaleb(decimals)
     if units != units.to_integral_value():
-        raise InvalidPrice(f"The price must be a multiple of {Decimal(1).scaleb(-decimals):f}, the smallest amount of this currency.")
+        raise InvalidPrice(f"The price must be a multiple of {Decimal(1).scaleb(-decimals):f}, this currency's smallest unit.")
     return parse_price({"scheme": "exact", **terms, "amount": f"{units:.0f}", "payTo": pay_to})
 
 
