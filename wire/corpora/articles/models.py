@@ -80,7 +80,7 @@ class Publisher(Sealed):
         null=True,
         blank=True,
         validators=[MinValueValidator(1), MaxValueValidator(6_000)],
-        help_text="The most requests a minute from one client. The wire's own limit always applies; if this is empty, it alone does.",
+        help_text="The most requests a minute from one client. The wire's own limit applies as well, even if this is empty.",
     )
     price = models.JSONField(
         default=dict,

@@ -15,7 +15,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='publisher',
             name='per_minute',
-            field=models.PositiveIntegerField(blank=True, help_text="The most requests a minute from one client. The wire's own limit always applies; if this is empty, it alone does.", null=True, validators=[django.core.validators.MinValueValidator(1), django.core.validators.MaxValueValidator(6000)]),
+            field=models.PositiveIntegerField(blank=True, help_text="The most requests a minute from one client. The wire's own limit applies as well, even if this is empty.", null=True, validators=[django.core.validators.MinValueValidator(1), django.core.validators.MaxValueValidator(6000)]),
         ),
         migrations.AddField(
             model_name='publisher',
