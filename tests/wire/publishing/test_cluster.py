@@ -198,6 +198,10 @@ def test_another_report_of_the_same_publication_competes_with_a_pair() -> None:
     assert found == {(0, 1): (0.6, 0), (0, 2): (0.9, 0), (0, 3): (0, 0)}
 
 
+def test_two_reports_of_one_event_by_one_publication_do_not_compete() -> None:
+    assert read_columns((0, 1, 0.9), (0, 2, 0.6), (1, 2, 1 - 1e-9))[0, 2][0] == pytest.approx(0, abs=1e-6)
+
+
 def test_a_third_story_that_is_like_both_supports_a_pair() -> None:
     found = read_columns((0, 1, 0.4), (0, 3, 0.9), (1, 3, 0.8))
     assert [support for _, support in found.values()] == [0.72, 0.32, 0.36]
