@@ -53,7 +53,7 @@ def test_a_day_and_its_provenance_are_those_of_the_moment() -> None:
     assert queries.get_provenance_as_of(NOW, DAY).revision == 1
     assert queries.get_provenance_as_of(NOW + 2 * HOUR).revision == 2
     assert [memento.url[-10:] for memento in queries.list_mementos(DAY)] == ["revision=1", "revision=2"]
-    with pytest.raises(NotFound, match="published nothing yet"):
+    with pytest.raises(NotFound, match="published nothing by then"):
         queries.get_day_as_of(NOW - HOUR)
     with pytest.raises(NotFound, match="was not yet published then"):
         queries.get_day_as_of(NOW - HOUR, DAY)

@@ -83,7 +83,7 @@ def test_the_shape_of_a_day_names_what_stands_out(client: Client) -> None:
     busy = describe_day([], dt.date(2026, 1, 15), 9, 3, [3] * 7)
     assert busy.startswith("9 stories about 0 events from 3 of 24 publications, more stories than the usual 3")
     assert "fewer stories than the usual 30" in describe_day([], dt.date(2026, 1, 15), 9, 3, [20, 40] * 4)
-    assert "than usual (1)" in describe_day([], dt.date(2026, 1, 15), 9, 3, [1] * 7)
+    assert "than the usual 1" in describe_day([], dt.date(2026, 1, 15), 9, 3, [1] * 7)
     assert "usual" not in describe_day([], dt.date(2026, 1, 15), 9, 3, [30] * 6)
 
 
