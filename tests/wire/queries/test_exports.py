@@ -36,8 +36,8 @@ def test_lists_are_exported_and_exactly_one_must_be_named(client: Client) -> Non
     assert client.get("/export/csl?topic=openai").json()
     assert client.get("/export/csl?query=moon%20library").json()
     for asked, status, words in (
-        ("bib", 422, "exactly one"),
-        (f"bib?date={DAY}&topic=openai", 422, "exactly one"),
+        ("bib", 422, "Exactly one"),
+        (f"bib?date={DAY}&topic=openai", 422, "Exactly one"),
         ("bib?date=2026-13-01", 422, "date"),
         ("csl?topic=nope", 422, "openai"),
         (f"csl?date={DAY}&limit=2", 400, "limit"),
