@@ -150,7 +150,7 @@ def _searches(number: int, searches: int) -> list[list[str]]:
         ["search by words and meaning with two filters", _describe(filtered)],
         ["one fact-check", _describe(got)],
         ["exact scan in Python of the same claims", _describe([_cpu_seconds(scan) for _ in range(5)])],
-        ["memory at most: before vectors were read, with them", f"{before:.0f} MB, {memory:.0f} MB"],
+        ["peak memory: before vectors were read, with them", f"{before:.0f} MB, {memory:.0f} MB"],
     ]
 
 

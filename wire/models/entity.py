@@ -29,7 +29,7 @@ class Entity(models.Model):
         NEVER = "never", "Never"
 
     slug = models.SlugField(max_length=60, unique=True, help_text="Used in its address: /about/…")
-    name = models.CharField(max_length=80, help_text="Shown to readers. Stories with this spelling, capitals included, are listed.")
+    name = models.CharField(max_length=80, help_text="Shown to readers. Its page lists stories with this spelling and capitals.")
     kind = models.CharField(max_length=7, choices=NameKind.choices)
     spellings = models.TextField(
         blank=True, max_length=2000, help_text="Other spellings, one per line. Only whole words with exactly these capitals match."

@@ -42,7 +42,7 @@ def publishers(request: HttpRequest) -> HttpResponse:
     return answer(queries.list_publishers(), BRIEFLY)
 
 
-@router.get("/{publisher}.json", **_answers(PublisherOut, 404, 422), summary="A publisher: its terms, and its number of articles")
+@router.get("/{publisher}.json", **_answers(PublisherOut, 404, 422), summary="A publisher: its terms, and how many articles it has")
 def publisher(request: HttpRequest, publisher: Slug) -> HttpResponse:
     return answer(queries.get_publisher(publisher), BRIEFLY)
 

@@ -103,7 +103,7 @@ def _ask_facilitator(what: str, payment: Mapping[str, Any], terms: Price, verdic
         why = str(error)
     log.warning("The facilitator did not answer /%s: %s", what, why)
     raise UpstreamFailed(
-        "The payment service does not answer.",
+        "The payment service gave no usable answer.",
         # After /settle the money may have moved.
         "Send the same payment again in a minute, for the same article: what was paid already is not charged twice.",
     )
@@ -248,7 +248,7 @@ def _expect_terms(publisher: Publisher, url: str, key: str, offered: Authorizati
     """Raises: InvalidPayment."""
     same = all(offered.accepted.get(name) == terms[name] for name in ("scheme", "network", "amount", "asset", "payTo"))
     if offered.payment.get("x402Version") != VERSION or not same:
-        raise InvalidPayment("The payment is for other terms: `accepted` must be one of `accepts`, in x402Version 2.")
+        raise InvalidPayment("The payment does not match the terms: `accepted` must be one of `accepts`, in x402Version 2.")
     resource = offered.payment.get("resource")
     named = resource.get("url") if isinstance(resource, Mapping) else None
     if named in (None, url):

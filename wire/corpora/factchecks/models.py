@@ -142,7 +142,7 @@ class RatingName(Sealed):
     label = models.CharField(max_length=MAX_LABEL)
     rating = models.CharField(max_length=12, choices=Rating.choices, default=Rating.UNKNOWN)
     is_edited = models.BooleanField(
-        "edited", default=False, editable=False, help_text="An editor decided; a release no longer changes it."
+        "edited", default=False, editable=False, help_text="An editor chose the rating; no release changes it any more."
     )
 
     objects = SealedQuerySet.as_manager()

@@ -65,7 +65,7 @@ class Migration(migrations.Migration):
                 ('key', models.CharField(help_text='The label, folded.', max_length=200, primary_key=True, serialize=False)),
                 ('label', models.CharField(max_length=200)),
                 ('rating', models.CharField(choices=[('true', 'true'), ('mostly_true', 'mostly true'), ('mixed', 'mixed'), ('misleading', 'misleading'), ('mostly_false', 'mostly false'), ('false', 'false'), ('unproven', 'unproven'), ('satire', 'satire'), ('unknown', 'unknown')], default='unknown', max_length=12)),
-                ('is_edited', models.BooleanField(verbose_name='edited', default=False, editable=False, help_text="An editor decided; a release no longer changes it.")),
+                ('is_edited', models.BooleanField(verbose_name='edited', default=False, editable=False, help_text="An editor chose the rating; no release changes it any more.")),
             ],
             options={
                 'verbose_name': 'rating label',
