@@ -62,7 +62,7 @@ def test_a_whole_chain_holds_and_a_missing_link_is_named(desk: Client) -> None:
     assert newest.sequence > 11
     assert "hashes, signatures and links of the newest 10 snapshots are correct" in page
     Snapshot.objects.filter(sequence=newest.sequence - 1).delete()
-    assert "it does not link to the one before" in shown(desk)
+    assert "it does not link to the snapshot before" in shown(desk)
 
 
 @pytest.mark.slow

@@ -90,7 +90,7 @@ def test_what_was_confirmed_is_done_with_the_fingerprint_that_was_shown_and_stay
     confirmed = hidden["confirmed"]
     answer = desk.post(PAGE, hidden, follow=True)
     assert Publication.objects.get(slug="the-gazette").aliases == ["Gazette of Examples", "The Examples"]
-    assert f"The roster's fingerprint is now {roster.current().fingerprint}" in words(answer)
+    assert f"The roster's fingerprint is now {roster.current().fingerprint}" in html.unescape(words(answer))
     assert confirmed == f"2 {roster.current().fingerprint}"
     assert roster.find_problem() is None
     assert Feed.objects.get(publication__slug="the-gazette").url == "https://gazette.example/feed"

@@ -102,11 +102,11 @@ def test_an_event_and_the_later_ones_begin_a_storyline_of_their_own(desk: Client
     assert storyline_of(fourth) == (second, [second, third, fourth])
     assert storyline_of(first) == (first, [first])
     page = words(desk.get(f"/admin/wire/event/{first}/change/"))
-    assert "It is the only event of its storyline. An editor decided this: automatic linking leaves this event" in page
+    assert "This is the only event of its storyline. An editor decided this: automatic linking leaves this event" in page
     assert LogEntry.objects.get().get_change_message() == f"Started a new storyline, apart from “{TITLES[0]}”: Another matter."
     said = do(desk, four[3], do="part")
     assert f"A new storyline: “ {TITLES[3]} ”. In the former one: “ {TITLES[1]} ”; “ {TITLES[2]} ”." in said
-    assert "It is the only event of its storyline." in said
+    assert "This is the only event of its storyline." in said
     assert "not part of a storyline" not in said
     assert storyline_of(third) == (second, [second, third])
     assert storyline_of(fourth) == (fourth, [fourth])

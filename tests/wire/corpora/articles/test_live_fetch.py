@@ -192,7 +192,7 @@ def _refusals(site: Site) -> Iterator[tuple[str, type[Exception], str]]:
     serve("/401", status=401)
     yield "/401", UpstreamFailed, "login"
     serve("/500", status=500)
-    yield "/500", UpstreamFailed, "answers 500"
+    yield "/500", UpstreamFailed, "answers with status 500"
     serve("/pdf", body=b"%PDF-1.7 ...", content_type="application/pdf")
     yield "/pdf", UpstreamFailed, "application/pdf"
     serve("/login", body=b"<html><body><form>Log in<input type='password'></form></body></html>", **page)

@@ -204,7 +204,7 @@ LONG_AGO = NOW - dt.timedelta(days=3)
 BROKEN: dict[str, tuple[Callable[[], object], str]] = {
     "a trigger dropped": (_drop_a_trigger, "FAIL search: .*one of its triggers is missing"),
     "a story unseen by the index": (_publish_unseen_by_the_index, "FAIL search: The index holds 2 of 3 documents"),
-    "documents lost": (lambda: SearchDocument.objects.all().delete(), "FAIL search: 2 stories are live, 0 can be found"),
+    "documents lost": (lambda: SearchDocument.objects.all().delete(), "FAIL search: 2 stories are live, but 0 can be found"),
     "a migration undone": (
         lambda: MigrationRecorder(connection).record_unapplied(*MigrationLoader(connection).graph.leaf_nodes("wire")[0]),
         "FAIL migrations: 1 are not applied",
@@ -369,7 +369,7 @@ def test_without_a_database_it_says_so_and_goes_on_with_what_it_can(tmp_path: Pa
     missing = manage(tmp_path, "doctor")
     assert missing.returncode == 1
     assert "ok disk: " in missing.stdout
-    assert f"FAIL database: There is none at {tmp_path / 'wire.sqlite3'}. Run manage.py migrate" in missing.stdout
+    assert f"FAIL database: There is none at {tmp_path / 'wire.sqlite3'}. For an empty one, run manage.py migrate" in missing.stdout
     assert not (tmp_path / "wire.sqlite3").exists()
     (tmp_path / "wire.sqlite3").write_text("no database at all, " * 100)
     assert "FAIL database: It does not answer: file is not a database. Restore a backup." in manage(tmp_path, "doctor").stdout
