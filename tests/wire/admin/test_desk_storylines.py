@@ -132,7 +132,7 @@ def test_what_cannot_be_joined_or_parted_is_said_and_changes_nothing(desk: Clien
 def test_the_machine_leaves_what_was_settled(four: list[Entry]) -> None:
     first, second, *_ = map(event_of, four)
     join(four[0], four[1])
-    publish(entry(published_at="2026-01-13T12:00:00Z"))
+    publish(entry(title="Lighthouse keepers knit scarves", published_at="2026-01-13T12:00:00Z"))
     publish_pending(now=NOW)
     assert storyline_of(second) == (first, [first, second])
 
