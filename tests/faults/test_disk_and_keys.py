@@ -242,7 +242,9 @@ class TestClock:
     ) -> None:
         publish(entry())
         publish(entry(), now=NOW - dt.timedelta(hours=1))
-        assert "The clock says 2026-01-16 11:00:00+00:00, before the newest snapshot of 2026-01-16 12:00:00+00:00" in caplog.text
+        assert (
+            "The clock says 2026-01-16 11:00:00+00:00, earlier than the newest snapshot (2026-01-16 12:00:00+00:00)" in caplog.text
+        )
         assert len(client.get(f"/api/archive/{DAY}.json").json()["stories"]) == 2
         call_command("verifywire", verbosity=0)
 

@@ -232,7 +232,7 @@ def citation(
     return answer(queries.get_pinned_citation(story_id, format) or queries.get_citation(story_id, format), BRIEFLY)
 
 
-@route(router, "/editor-take/{day}.json", schemas.EditorTakeOut, "The editor's take of a day", 404, 422)
+@route(router, "/editor-take/{day}.json", schemas.EditorTakeOut, "The editor's take on a day", 404, 422)
 def editor_take(request: HttpRequest, day: Day) -> HttpResponse:
     return answer(queries.get_editor_take(day), BRIEFLY)
 

@@ -270,7 +270,9 @@ def test_the_number_of_queries_does_not_grow_with_the_wire(client: Client, event
 
     corrections.correct(event[0].chatbotnews_id, author="Ada", reason="Missing.", now=NOW)
     more = [entry(title=f"OpenAI and quince marmot {n}", publisher="Wired", url=f"https://wired.com/{n}") for n in range(25)]
-    publish(*more[:5])  # the event goes on in a storyline
+    sequel = entry(title="Regulators fine a zeppelin maker")
+    publish(sequel, *more[:5])
+    corrections.join_storylines(str(event[0].event_id), str(story_of(sequel).event_id))
     few = asked()
     publish(*more, *(entry(title=f"{NEWS} now", publisher=who, url=f"https://{who}.com/q") for who in ("Axios", "Fortune")))
     corrections.correct(story_of(more[0]).chatbotnews_id, author="Ada", reason="Missing.", now=NOW)

@@ -123,6 +123,7 @@ def test_a_topic_whose_words_lead_to_one_source_alone_takes_others_in_behind_it(
         publisher="Wired",
         title="Why a quince tree grows beside the opera of Oslo",
         url="https://wired.com/oslo",
+        published_at="2025-10-01T12:00:00Z",  # too long before to be of one storyline
         summary="Gardeners of the city explain their oldest bet on AI.",
     )
     synchronise()
