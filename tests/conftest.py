@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import pytest_django.fixtures
 from django.test import TransactionTestCase
 from django.urls import set_urlconf
 from pytest_django import DjangoDbBlocker
@@ -73,6 +74,10 @@ DIFFERS_BY_DATABASE = (
 SHARE = int(os.environ.get("SHARE") or 1)
 """Of so many parts of the slow tests, each whole files, the one of this day is run: .ci/run takes halves, `make test-slow` all."""
 os.environ.setdefault("SHARE_DAY", str(dt.datetime.now(dt.UTC).toordinal()))  # the same in all workers, also at midnight
+
+
+# It finds by marks which databases to make. Tests that start processes have none: they copy the file and never ask it themselves.
+pytest_django.fixtures._get_databases_for_setup = lambda _tests: ({"default"}, set())  # type: ignore[assignment]
 
 
 @pytest.hookimpl(tryfirst=True)  # before -m chooses

@@ -59,7 +59,7 @@ def fit_models(labelled: LabelledStories) -> dict[str, Any]:
         models[name] = describe_model(*rows.fit(), columns, THRESHOLD)
         if all(MODELS[name]):
             with_context = _add_context(labelled, rows, _estimate_by_month(rows))
-            models[cluster.CONTEXT] = describe_model(*with_context.fit(), pair_context.CONTEXT, THRESHOLD)
+            models[cluster.CONTEXT_MODEL] = describe_model(*with_context.fit(), pair_context.CONTEXT, THRESHOLD)
     return models
 
 

@@ -16,7 +16,7 @@ from wire.text.numbered_names import differ
 
 HEADLINES: Final = 2_000  # headlines without one summary, from which they are joined by weights of their own
 LEAST: Final = 0.02  # a lower probability counts as none
-CONTEXT: Final = "context"  # the model by which a pair is estimated once more, among the likely pairs around it
+CONTEXT_MODEL: Final = "context"  # the model by which a pair is estimated once more, among the likely pairs around it
 DOUBTFUL: Final = 0.3  # mean probability from which two groups are shown as possibly one event
 _DAY: Final = dt.timedelta(days=1)
 
@@ -90,7 +90,7 @@ def score_pairs(stories: Sequence[Item], models: Mapping[str, PairModel]) -> Pai
     scored = Pairs(pairs.ones[likely], pairs.others[likely], found[likely])
     if _are_headlines(stories):
         return scored
-    return replace(scored, probabilities=models[CONTEXT].estimate(describe_pairs(scored, stories)))
+    return replace(scored, probabilities=models[CONTEXT_MODEL].estimate(describe_pairs(scored, stories)))
 
 
 def describe_pairs(pairs: Pairs, stories: Sequence[Item]) -> dict[str, Floats]:
