@@ -47,7 +47,7 @@ def _needs_known_tables(command: Sequence[str]) -> bool:
 
 
 def _interrupt_again(fault: "sys.UnraisableHookArgs") -> None:
-    """Send a Ctrl-C once more that came during a callback of Python's own, where it raises nothing."""
+    """Repeat a Ctrl-C that came during a callback of Python's own, where its exception is dropped."""
     if isinstance(fault.exc_value, KeyboardInterrupt):
         threading.Timer(0.01, os.kill, (os.getpid(), signal.SIGINT)).start()
     else:

@@ -111,7 +111,7 @@ def write(day: dt.date, stories: Sequence[Brief], before: Before | None) -> str:
         return f"{heading}\n\n{EMPTY}\n"
     ranked = _rank_events(day, stories)
     if not ranked:
-        whose = "The text of the day's one story is aimed at" if len(stories) == 1 else "All of the day's stories are aimed at"
+        whose = "The text of the day's one story addresses" if len(stories) == 1 else "The texts of all the day's stories address"
         return f"{heading}\n\n{BY_RULES}\n\n{whose} language models, so nothing is quoted here.\n"
     lead, fitting = ranked[0], [story for story in ranked if len(story.headline) <= LONGEST_HEADLINE]
     going_on = None  # what led the day before, unless it leads again

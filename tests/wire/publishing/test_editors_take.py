@@ -314,8 +314,8 @@ def test_what_is_too_long_is_left_out_and_never_cut() -> None:
 def test_an_empty_day_and_a_day_without_a_quotable_story_are_said_to_be_that() -> None:
     assert editors_take.write(DAY, [], None) == "# Editor's Take: 15 January 2026\n\nNo stories were published on this day.\n"
     for number, said in [
-        (1, "The text of the day's one story is aimed at language models, so nothing is quoted here."),
-        (2, "All of the day's stories are aimed at language models, so nothing is quoted here."),
+        (1, "The text of the day's one story addresses language models, so nothing is quoted here."),
+        (2, "The texts of all the day's stories address language models, so nothing is quoted here."),
     ]:
         told = editors_take.write(DAY, [replace(brief(n), quotable=False) for n in range(number)], None)
         assert editors_take.detail(told).summary == paragraphs(told)[2] == said
