@@ -5,7 +5,6 @@ from typing import Any, Final
 
 from django import forms
 from django.utils.html import format_html
-from django.utils.safestring import SafeString
 from django.utils.text import capfirst
 from unfold.widgets import UnfoldAdminTextareaWidget
 
@@ -39,7 +38,7 @@ class RecordsField(forms.CharField):
         template = "\n".join(f"{label(name)}: " for name in self.columns)
         super().__init__(**{"widget": UnfoldAdminTextareaWidget({"rows": 8}), "initial": template} | options)
 
-    def describe(self, examples: Mapping[str, str], words: Mapping[str, Iterable[str]]) -> SafeString:
+    def describe(self, examples: Mapping[str, str], words: Mapping[str, Iterable[str]]) -> str:
         """Return the help text: an example with every name, and the `words` that a value can be."""
         needed = ", ".join(map(label, self.needed))
         text = f"One “Name: value” per line; an empty line starts the next entry. Required: {needed}. For example:"

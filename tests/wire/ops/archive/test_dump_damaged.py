@@ -80,7 +80,7 @@ FLIPPED: dict[str, tuple[Callable[[list[Record]], object], str]] = {
         "which began its storyline",
     ),
     "story of a pair": (lambda r: flip(of("pair", r), "other", 5), "pair of .*: there is no story"),
-    "current revision": (lambda r: story(r).update(current=None), "is not shown as snapshot"),
+    "current revision": (lambda r: story(r).update(current=None), "is not shown as in snapshot"),
     "a current revision that is none": (lambda r: story(r).update(current=9), "revision 9 is missing"),
     "hash in a manifest": (lambda r: flip(of("snapshot", r)["manifest"]["stories"][0], "story_sha256"), "snapshot 1 .*wire_sha256"),
     "take in a manifest": (lambda r: flip(of("snapshot", r)["manifest"], "editor_take"), "snapshot 1 .*wire_sha256"),
