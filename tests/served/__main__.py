@@ -43,7 +43,7 @@ ROOT: Final = Path(__file__).resolve().parents[2]
 SAMPLE_NOW: Final = "2026-10-16T12:00:00+00:00"
 SAMPLE: Final = (
     *("loadsample", "publishers sample", "timeline sync --sample"),
-    *(f"loadfactchecks {ROOT}/fixtures/factchecks --no-vectors", "embedfactchecks"),
+    *(f"loadfactchecks {ROOT}/fixtures/factchecks/claims_de.json --no-vectors", "embedfactchecks"),
 )
 SETTINGS: Final = {
     "DJANGO_SETTINGS_MODULE": "config.settings",

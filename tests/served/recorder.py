@@ -130,8 +130,8 @@ class Recorder:
 
 def _name(label: str) -> str:
     """Return a name of a file that can be read, with a checksum where it does not tell everything."""
-    flat = label.replace("/", "_").replace(" ", "_").rstrip("_.")
-    plain = re.sub(r"[^A-Za-z0-9.,=&?@_-]+", "_", flat)
+    flat = label.replace("/", "_").replace(" ", "_")
+    plain = re.sub(r"[^A-Za-z0-9.,=&?@_-]+", "_", flat).rstrip("_.")
     if plain == flat and len(plain) <= LONGEST_NAME:
         return plain
     return f"{plain[:LONGEST_NAME]}~{hashlib.sha256(label.encode()).hexdigest()[:8]}"
