@@ -142,7 +142,7 @@ def _index_site(pages: int) -> Iterator[tuple[str, str]]:
     if live != pages:
         raise SystemExit(f"{live} of {pages} pages were stored: {told}")
     yield f"indexing {pages:,} pages of 5 KB from loopback, without pauses", f"{pages / took:,.0f} pages a second"
-    yield "memory of the process that indexes, before and at most", f"{before:,.0f} MB, {_memory():,.0f} MB"
+    yield "memory of the indexing process: before, and at its peak", f"{before:,.0f} MB, {_memory():,.0f} MB"
 
 
 def _memory() -> float:

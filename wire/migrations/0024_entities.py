@@ -22,7 +22,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('slug', models.SlugField(help_text='Used in its address: /about/…', max_length=60, unique=True)),
-                ('name', models.CharField(help_text='Shown to readers. Its page lists stories with this spelling and capitals.', max_length=80)),
+                ('name', models.CharField(help_text='Shown to readers. Its page lists stories that contain it in exactly this spelling, capitals included.', max_length=80)),
                 ('kind', models.CharField(choices=[('company', 'Company'), ('person', 'Person'), ('product', 'Product')], max_length=7)),
                 ('spellings', models.TextField(blank=True, help_text="Other spellings, one per line. Only whole words with exactly these capitals match.", max_length=2000)),
                 ('exceptions', models.TextField(blank=True, help_text='Phrases that contain a spelling but mean something else, one per line: Big Apple, Claude Monet.', max_length=2000)),

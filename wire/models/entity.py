@@ -29,7 +29,10 @@ class Entity(models.Model):
         NEVER = "never", "Never"
 
     slug = models.SlugField(max_length=60, unique=True, help_text="Used in its address: /about/…")
-    name = models.CharField(max_length=80, help_text="Shown to readers. Its page lists stories with this spelling and capitals.")
+    name = models.CharField(
+        max_length=80,
+        help_text="Shown to readers. Its page lists stories that contain it in exactly this spelling, capitals included.",
+    )
     kind = models.CharField(max_length=7, choices=NameKind.choices)
     spellings = models.TextField(
         blank=True, max_length=2000, help_text="Other spellings, one per line. Only whole words with exactly these capitals match."

@@ -114,7 +114,7 @@ def _describe_siblings(story: Story, own: consensus.Report, found: consensus.Con
     genre = "" if own.is_news else f"This story is not a news report ({own.genre}), so it does not count as an independent source. "
     if not found.siblings and story.cross_source_count == 1:
         silent = f" {len(not_received)} of them sent no story in the days around it." if not_received else ""
-        return f"{genre}No other publication of the roster has reported this so far.{silent}"
+        return f"{genre}No other publication on the roster has reported this so far.{silent}"
     if genre:
         text = f"{genre}Other independent sources on the roster: {sum(sibling.independent for sibling in found.siblings)}."
     elif story.cross_source_count == 1:

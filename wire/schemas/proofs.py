@@ -206,7 +206,7 @@ class ChangesOut(Schema):
     changes: list[ChangeOut]
     next_cursor: str = Field(description="Pass it as `cursor`; it never skips or repeats a change.")
     has_more: bool = Field(description="false: that is all so far; ask again later, or with `wait`.")
-    est_tokens: int = Field(description="About what this answer costs, in tokens.")
+    est_tokens: int = Field(description="Approximate size of this answer, in tokens.")
     counts: dict[ChangeKind, int] | None = Field(
         None,
         exclude_if=lambda counts: counts is None,

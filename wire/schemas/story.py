@@ -97,7 +97,7 @@ class StoriesOut(Schema):
     next_cursor: str | None = Field(description="Pass it as `cursor` for the next page; null on the last.")
     total: int = Field(description="Number of all matches over all pages; counted up to 1,000.")
     total_is_exact: bool = Field(default=True, description="false: there are more than were counted.")
-    est_tokens: int = Field(description="About what this answer costs, in tokens.")
+    est_tokens: int = Field(description="Approximate size of this answer, in tokens.")
 
 
 class DayStoriesOut(StoriesOut):
@@ -113,7 +113,7 @@ class PeriodOut(Schema):
     said: str = Field(description="As the query has it.")
     since: dt.date | None
     until: dt.date | None = Field(description="The day after the last.")
-    applied: bool = Field(description="false: no story in it matched, or since or until was given.")
+    applied: bool = Field(description="false: no story from this period matched, or the request itself gave `since` or `until`.")
     newest_day: dt.date | None = None
     note: str | None = Field(default=None, description="As a sentence; begin your answer with it.")
 
@@ -122,8 +122,8 @@ class SearchOut(StoriesOut):
     """One page of a search, best or newest first."""
 
     ranking: Literal["relevance", "newest"] = Field(
-        description="`relevance`: all matches are ranked. `newest`: newest first, as `sort` asked; else too many "
-        "match to rank all, so each page ranks only the next newest."
+        description="`relevance`: all matches are ranked. `newest`: newest first, because `sort` asked for it or because "
+        "too many match to rank them all; then each page ranks the next of them in time."
     )
     matched: Literal["all words", "most words", "some words", "by meaning", "weak"] | None = Field(
         default=None,
@@ -468,7 +468,7 @@ class EventsOut(Schema):
     events: list[EventBrief]
     next_cursor: str | None = Field(description="Pass it as `cursor` for the next page; null on the last.")
     total: int = Field(description="Number of all matching events, over all pages.")
-    est_tokens: int = Field(description="About what this answer costs, in tokens.")
+    est_tokens: int = Field(description="Approximate size of this answer, in tokens.")
 
 
 class KeyOut(Schema):

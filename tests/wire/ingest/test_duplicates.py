@@ -275,7 +275,7 @@ def test_a_younger_story_that_an_editor_changed_is_named_and_stays(show: Any, ed
     getattr(corrections, edit)(younger.chatbotnews_id, **arguments[edit])
     before = everything()
     out = command(yes=True)
-    assert "1 were changed by an editor and stay; correct and withdraw them at the desk:\n" in out
+    assert "1 stay because an editor changed them; make the same changes to the other story, then withdraw these:\n" in out
     assert out.endswith("Nothing would be merged.\n")
     assert everything() == before
 

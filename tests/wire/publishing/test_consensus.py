@@ -85,7 +85,7 @@ def test_a_lone_story_has_a_score_of_zero_and_one_witness() -> None:
     publish(made)
     found = queries.get_consensus(story_of(made).chatbotnews_id)
     assert (found.consensus_score, found.cross_source_count, found.siblings) == (0.0, 1, [])
-    nobody = "No other publication of the roster has reported this so far."
+    nobody = "No other publication on the roster has reported this so far."
     assert found.notes == f"{nobody} 23 of them sent no story in the days around it."
 
 

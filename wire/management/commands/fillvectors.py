@@ -10,7 +10,7 @@ class Command(WireCommand):
     help = (
         "Make the vectors by which searches compare meanings, for stories that have none, newest first (some 20 a second). Run it "
         "after a restore, a broken load or a change of model. Ingest does the same, for up to five minutes a run. It is safe to "
-        "stop and repeat, also while serving."
+        "stop it and run it again, even while the wire is served."
     )
 
     def run_from_argv(self, argv: list[str]) -> None:

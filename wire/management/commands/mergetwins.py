@@ -12,9 +12,9 @@ SHOWN: Final = 200
 
 class Command(WireCommand):
     help = (
-        "Find stories that are one article of a publication under two addresses, and merge each into the older one, whose page, "
-        "API and citations stay; the other's id and addresses lead there. Shows them and asks first; --yes skips the "
-        "question, and is required without a terminal."
+        "Find articles that were stored twice, because their publication gave them under two addresses, and merge the newer story "
+        "into the older one. The older one keeps its page and citations; the newer one's id and addresses lead to it. Shows them "
+        "and asks first; --yes skips the question, and is required without a terminal."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -25,7 +25,9 @@ class Command(WireCommand):
         with faults.explaining():
             plan = duplicates.plan()
             self._show("would be merged", plan.twins)
-            self._show("were changed by an editor and stay; correct and withdraw them at the desk", plan.edited)
+            self._show(
+                "stay because an editor changed them; make the same changes to the other story, then withdraw these", plan.edited
+            )
             if plan.waiting:
                 self.stdout.write(f"{plan.waiting:,} were already merged and wait to be published.")
             if not (plan.twins or plan.waiting):

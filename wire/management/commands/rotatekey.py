@@ -6,7 +6,7 @@ from wire.publishing import signing
 
 
 class Command(WireCommand):
-    help = "Make a new signing key and retire the one in force. Old days still verify: its public key stays published."
+    help = "Make a new signing key and retire the one in force. Days signed by the old key still verify."
 
     def handle(self, **_options: Any) -> None:
         with faults.explaining():

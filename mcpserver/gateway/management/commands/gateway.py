@@ -31,7 +31,11 @@ class Command(WireCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         what = parser.add_subparsers(dest="what", required=True)
         check = what.add_parser("check", help="Check the policy and show what is configured. Exit 1 if it cannot be used.")
-        check.add_argument("--live", action="store_true", help="Connect to each upstream; compare what it lists.")
+        check.add_argument(
+            "--live",
+            action="store_true",
+            help="Also ask each upstream, and report what the policy names and it does not offer.",
+        )
         what.add_parser("reload", help="Make running servers reload the policy and its secrets.")
         what.add_parser("list", help="List resources with limits left, circuit and newest answer.")
         read = what.add_parser("read", help="Read one resource, as an agent would.")
