@@ -25,7 +25,7 @@ HINT: Final = "Tools name the existing pages in _meta.ui.resourceUri."
 class CardEndpoint(McpEndpoint):
     """Answers what differs for clients with cards. Its results have cache keys of their own, by its name."""
 
-    sessions: Any = SimpleNamespace(begin=build_session_id)  # ids that only say that cards were negotiated; none ends
+    sessions: Any = SimpleNamespace(make_id=build_session_id)  # ids that only say that cards were negotiated; none ends
 
     async def _has_live_session(self, _headers: Mapping[bytes, bytes]) -> bool:
         return True

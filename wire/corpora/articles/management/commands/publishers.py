@@ -56,19 +56,19 @@ class Command(WireCommand):
         note = "Who agreed to what, and where that is written down."
         add("--consent", "--consent-note", dest="consent_note", default="", metavar="NOTE", help=note)
         add("--i-am-the-publisher", action="store_true", help="Instead of a note, if the site is your own.")
-        add("--consented-on", type=_parse_past_date, metavar="YYYY-MM-DD", help="Default: today.")
+        add("--consented-on", type=_day, metavar="YYYY-MM-DD", help="Default: today.")
         add("--leave-out", action="append", default=[], metavar="/PATH", help="Path prefix to leave out; repeatable.")
         add("--excerpt", type=int, metavar="CHARACTERS", help="Give excerpts of that length instead of whole articles.")
         add("--per-minute", type=int, metavar="N", help="At most N requests a minute for one client.")
-        add("--price", type=_parse_json, default={}, metavar="JSON", help="What an article costs, as x402 payment requirements.")
+        add("--price", type=_json, default={}, metavar="JSON", help="What an article costs, as x402 payment requirements.")
         add("--licence", default="", metavar="TEXT", help="The licence's name or address, or the terms.")
         add("--licence-kind", choices=LicenceKind.values, help="Kind of --licence; default: text.")
         add("--may-train", action="store_true", help="Models may be trained on the text.")
         add("--may-not-answer", action="store_true", help="Models may not use the text to answer a question.")
         run = actions.add_parser("index", help="Fetch sources and read waiting pages, of these publishers or of all.").add_argument
         run("slugs", nargs="*", metavar="SLUG", help="These only, even before their sources are due.")
-        run("--pages", type=_to_count, default=MAX_PAGES, metavar="N", help=f"At most N pages of each publisher ({MAX_PAGES:,}).")
-        run("--seconds", type=_to_count, metavar="N", help=f"At most N seconds; default: {MAX_SECONDS:.0f} for each publisher.")
+        run("--pages", type=_number, default=MAX_PAGES, metavar="N", help=f"At most N pages of each publisher ({MAX_PAGES:,}).")
+        run("--seconds", type=_number, metavar="N", help=f"At most N seconds; default: {MAX_SECONDS:.0f} for each publisher.")
         actions.add_parser("list", help="List publishers and the health of their sources.")
         ending = "Remove a publisher: its server stops, its articles are deleted, its record stays."
         actions.add_parser("remove", help=ending).add_argument("slug", metavar="SLUG")
@@ -246,18 +246,18 @@ def _find_publishers(slugs: Sequence[str]) -> list[Publisher]:
     return [found[slug] for slug in dict.fromkeys(slugs)]
 
 
-def _parse_past_date(raw: str) -> dt.date:
+def _day(raw: str) -> dt.date:
     day = dt.date.fromisoformat(raw)
     if day > timezone.now().date():
         raise ValueError(raw)
     return day
 
 
-def _parse_json(raw: str) -> Any:
+def _json(raw: str) -> Any:
     return orjson.loads(raw)
 
 
-def _to_count(raw: str) -> int:
+def _number(raw: str) -> int:
     number = int(raw)
     if number < 0:
         raise ValueError(raw)
