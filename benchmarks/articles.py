@@ -86,8 +86,8 @@ def _fill(articles: int) -> Any:
             published = now - dt.timedelta(minutes=dice.randrange(3_000_000)) if number % 50 else None
             url, text = f"{home}{number}", f"{description}.\n\n{title}."
             batch.append(store.ArticleDraft(url, url, title, "A B", published, description, "en", text))
-        store.store(owner, batch, now)
-    store.announce()
+        store.store_drafts(owner, batch, now)
+    store.invalidate_caches()
     return words
 
 

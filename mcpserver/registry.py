@@ -32,7 +32,7 @@ def build_endpoints(servers: Mapping[str, str]) -> dict[str, McpEndpoint]:
             door: McpEndpoint = StreamingEndpoint(path, name, module)
         else:
             door = McpEndpoint(name, module.build(), module.usage_name)
-        for offered in ("sessions", "admit", "quick", "start", "close"):
+        for offered in ("sessions", "admit", "find_fast_path", "start", "close"):
             setattr(door, offered, getattr(module, offered, None))
         door.uncached = getattr(module, "UNCACHED", frozenset())
         if hasattr(module, "CARDS"):
@@ -71,9 +71,9 @@ class Family:
         row = members.get(member, NotFound("There is no such server.", kind.UNKNOWN))
         if isinstance(row, NotFound):
             raise row
-        teller = kind.teller(row) if hasattr(kind, "teller") else None
+        usage_hook = kind.usage_hook(row) if hasattr(kind, "usage_hook") else None
         name = f"{self.name}/{member}"
-        door = McpEndpoint(name, kind.build(row), kind.usage_name, self.name, teller)
+        door = McpEndpoint(name, kind.build(row), kind.usage_name, self.name, usage_hook)
         if not hasattr(kind, "CARDS"):
             return door, DOOR_BYTES
         door.with_cards = build_card_endpoint(name, kind.build(row), kind.CARDS, kind.usage_name, self.name)
@@ -94,33 +94,33 @@ families: Final = {
 async def lifespan() -> AsyncIterator[None]:
     """Runs the SDK's stream applications and the background task while the process serves."""
     async with contextlib.AsyncExitStack() as stack:
-        for door in _streaming():
+        for door in _list_streaming_endpoints():
             await stack.enter_async_context(door.sdk.router.lifespan_context(door.sdk))
-            await door.tools_changed()
+            await door.has_tool_list_changed()
         for start in (door.start for door in doors.values()):
             if start is not None:
                 start()
-        flushing = asyncio.create_task(_keep_flushing())
+        flushing = asyncio.create_task(_flush_counts_forever())
         try:
             yield
         finally:
             flushing.cancel()
-            await batched_counter.flush()
+            await batched_counter.flush_all()
             for close in (door.close for door in doors.values()):
                 if close is not None:
                     await close()
 
 
 async def announce_publish() -> None:
-    for door in _streaming():
-        await door.announce()
+    for door in _list_streaming_endpoints():
+        await door.announce_list_changes()
 
 
-def _streaming() -> list[StreamingEndpoint]:
+def _list_streaming_endpoints() -> list[StreamingEndpoint]:
     return [door for door in doors.values() if isinstance(door, StreamingEndpoint)]
 
 
-async def _keep_flushing() -> None:
+async def _flush_counts_forever() -> None:
     while True:
         await asyncio.sleep(FLUSH)
-        await batched_counter.flush()
+        await batched_counter.flush_all()

@@ -57,7 +57,7 @@ def claim(number: int, synopsis: str, **fields: Any) -> dict[str, Any]:
 def load(*entries: Mapping[str, Any], language: str = "de") -> list[Claim]:
     """Store entries of a dump; searches know nothing of any database before."""
     forget()
-    store.store([claim_parsers.parse_dump(entry, language) for entry in entries], timezone.now())
+    store.store_claims([claim_parsers.parse_dump(entry, language) for entry in entries], timezone.now())
     return list(Claim.objects.order_by("number"))
 
 

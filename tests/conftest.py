@@ -25,7 +25,7 @@ DIFFERS_BY_DATABASE = (
     "faults/test_",
     "mcpserver/gateway/test_admin.py",
     "mcpserver/gateway/test_clock_steps.py",
-    "mcpserver/gateway/test_heartbeat.py",
+    "mcpserver/gateway/test_heartbeat_verification.py",
     "mcpserver/test_posing_texts.py",
     "mcpserver/test_search_documents.py",
     "mcpserver/test_streams.py",

@@ -6,7 +6,7 @@ from typing import Any, Final
 from wire.corpora.articles import store as storing
 from wire.corpora.articles.models import LicenceKind, Publisher
 from wire.corpora.articles.store import ArticleDraft
-from wire.corpora.articles.url_keys import canonical_key
+from wire.corpora.articles.url_keys import build_url_key
 
 NOW: Final = dt.datetime(2026, 3, 16, 12, tzinfo=dt.UTC)
 CAKE: Final = "https://yoursite.com/best-chocolate-cake"
@@ -24,13 +24,13 @@ def publisher(slug: str = "chef", **fields: Any) -> Publisher:
         "licence": "CC BY-NC 4.0",
     }
     made = Publisher.objects.create(slug=slug, **given | fields)
-    storing.announce()
+    storing.invalidate_caches()
     return made
 
 
 def draft(title: str, url: str, **fields: Any) -> ArticleDraft:
     """An article that was read whole."""
-    return ArticleDraft(url=url, key=canonical_key(url), title=title, **{"markdown": f"{title}, in many words.", **fields})
+    return ArticleDraft(url=url, key=build_url_key(url), title=title, **{"markdown": f"{title}, in many words.", **fields})
 
 
 def cake(**fields: Any) -> ArticleDraft:
@@ -45,5 +45,5 @@ def cake(**fields: Any) -> ArticleDraft:
 
 
 def store(owner: Publisher, *drafts: ArticleDraft) -> None:
-    storing.store(owner, drafts, NOW)
-    storing.announce()
+    storing.store_drafts(owner, drafts, NOW)
+    storing.invalidate_caches()

@@ -65,7 +65,7 @@ def test_every_metric_that_is_named_is_served() -> None:
     FeedHealth.objects.create(feed=Feed.objects.all()[0], tried_at=timezone.now())
     failed = Attempt("news://global/trends", "news", 0.0, error="TIMEOUT")
     response = GatewayResponse("r1", "news", "news://global/trends", "stale", 0.0, False, attempts=[failed], remaining=7)
-    gateway_metrics.observe(response, 7.0)
+    gateway_metrics.observe_response(response, 7.0)
     served = {name.partition("{")[0] for name in ask_metrics()}
     expressions = list(list_expressions())
     names = {name for text in expressions for name in NAME.findall(text)}

@@ -16,7 +16,7 @@ from mcpserver.http.cache import Key
 from mcpserver.http.threads import run_query
 from mcpserver.http.transport import McpEndpoint
 from mcpserver.servers.base import Context
-from mcpserver.tooling.tools import HOUR_MS, only_page
+from mcpserver.tooling.tools import HOUR_MS, refuse_cursor
 from mcpserver.tooling.usage import Naming
 
 HINT: Final = "Tools name the existing pages in _meta.ui.resourceUri."
@@ -25,18 +25,18 @@ HINT: Final = "Tools name the existing pages in _meta.ui.resourceUri."
 class CardEndpoint(McpEndpoint):
     """Answers what differs for clients with cards. Its results have cache keys of their own, by its name."""
 
-    sessions: Any = SimpleNamespace(begin=build_session_id)  # ids that only say that cards were negotiated; none ends
+    sessions: Any = SimpleNamespace(make_id=build_session_id)  # ids that only say that cards were negotiated; none ends
 
-    async def _is_in_session(self, _headers: Mapping[bytes, bytes]) -> bool:
+    async def _has_live_session(self, _headers: Mapping[bytes, bytes]) -> bool:
         return True
 
-    def _repeat_key(self, headers: Mapping[bytes, bytes], message: Any) -> Key | None:
+    def _build_repeat_key(self, headers: Mapping[bytes, bytes], message: Any) -> Key | None:
         """Leave the session id out: it decides nothing more here, and each client has another."""
-        return super()._repeat_key({name: value for name, value in headers.items() if name != SESSION_HEADER}, message)
+        return super()._build_repeat_key({name: value for name, value in headers.items() if name != SESSION_HEADER}, message)
 
-    async def _answer(self, message: Any, headers: dict[str, str], scope: Scope, repeat: Key | None) -> tuple[int, bytes]:
+    async def _answer_message(self, message: Any, headers: dict[str, str], scope: Scope, repeat: Key | None) -> tuple[int, bytes]:
         """Name the extension in the answer to `initialize`, too: the SDK only lets 2026-07-28 have it there."""
-        status, answer = await super()._answer(message, headers, scope, repeat)
+        status, answer = await super()._answer_message(message, headers, scope, repeat)
         if message["method"] != "initialize" or b'"result":' not in answer:
             return status, answer
         found = orjson.loads(answer)
@@ -50,11 +50,11 @@ def build_card_endpoint(
     """Return the endpoint of a server that nobody else uses, with `cards` by the tool whose answers each shows."""
     addresses = {card.uri for card in cards.values()}
 
-    def name_read(method: str, given: str) -> str:
+    def name_card_or_call(method: str, given: str) -> str:
         return given if method == "resources/read" and given in addresses else usage_name(method, given)
 
     add_cards(server, cards)
-    return CardEndpoint(f"{name}+cards", server, name_read, counted_as)
+    return CardEndpoint(f"{name}+cards", server, name_card_or_call, counted_as)
 
 
 def add_cards(server: Server[Any], cards: Mapping[str, Card]) -> None:
@@ -72,7 +72,7 @@ def add_cards(server: Server[Any], cards: Mapping[str, Card]) -> None:
     async def list_resources(context: Context, params: Any) -> Any:
         listed = [card.to_listing() for card in pages.values()]
         if ask_list is None:
-            only_page(params)
+            refuse_cursor(params)
             return types.ListResourcesResult(resources=listed, ttl_ms=HOUR_MS, cache_scope="public")
         found = await ask_list(context, params)
         is_first_page = params is None or params.cursor is None
@@ -89,7 +89,7 @@ def add_cards(server: Server[Any], cards: Mapping[str, Card]) -> None:
         raise MCPError(types.INVALID_PARAMS, f"There is no such resource. {HINT}", {"uri": uri[:200]})
 
     async def list_templates(_context: Context, params: Any) -> types.ListResourceTemplatesResult:
-        only_page(params)
+        refuse_cursor(params)
         return types.ListResourceTemplatesResult(resource_templates=[], ttl_ms=HOUR_MS, cache_scope="public")
 
     server.extensions = {EXTENSION: {}}

@@ -32,14 +32,14 @@ def wants_cards(message: Any, headers: Mapping[bytes, bytes]) -> bool:
         return False
     params = params if type(params) is dict else {}
     if method == "initialize":
-        return has_extension(params.get("capabilities"))
+        return has_card_extension(params.get("capabilities"))
     meta = params.get("_meta")
     if type(meta) is dict and CLIENT_CAPABILITIES_META_KEY in meta:
-        return has_extension(meta[CLIENT_CAPABILITIES_META_KEY])
+        return has_card_extension(meta[CLIENT_CAPABILITIES_META_KEY])
     return headers.get(SESSION_HEADER, b"").startswith(SESSION_PREFIX)
 
 
-def has_extension(capabilities: Any) -> bool:
+def has_card_extension(capabilities: Any) -> bool:
     extensions = capabilities.get("extensions") if type(capabilities) is dict else None
     settings = extensions.get(EXTENSION) if type(extensions) is dict else None
     mime_types = settings.get("mimeTypes") if type(settings) is dict else None

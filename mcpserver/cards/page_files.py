@@ -42,12 +42,12 @@ class Card:
     def render(self) -> str:
         facts = orjson.dumps(self.facts()).decode().replace("<", "\\u003c")  # no text may end the element that it stands in
         parts = {"title": self.title, "style": "card.css", "host": "host.js", "script": f"{self.name}.js"}
-        page = _read("frame.html")
+        page = _read_page("frame.html")
         for name, value in parts.items():
-            page = page.replace(f"{{{{ {name} }}}}", value if name == "title" else _read(value))
+            page = page.replace(f"{{{{ {name} }}}}", value if name == "title" else _read_page(value))
         return page.replace("{{ facts }}", facts)
 
 
 @cache
-def _read(name: str) -> str:
+def _read_page(name: str) -> str:
     return (FOLDER / name).read_text(encoding="utf-8")

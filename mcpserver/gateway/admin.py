@@ -14,19 +14,19 @@ from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget, UnfoldAdminS
 
 from mcpserver.gateway import auth, request_log, runtime
 from mcpserver.gateway.models import Agent, CallCount, Heartbeat, Override, RequestLog, UpstreamState
-from mcpserver.gateway.resource_policy import Policy, PolicyError, load
+from mcpserver.gateway.resource_policy import Policy, PolicyError, load_policy
 from wire.admin import base
 
 
 def _read_policy() -> Policy:
     """Return the policy; the one that ships while the operator's cannot be used, which "Reload the policy" explains."""
     try:
-        return load(settings.WIRE_GATEWAY_POLICY)
+        return load_policy(settings.WIRE_GATEWAY_POLICY)
     except PolicyError:
-        return load()
+        return load_policy()
 
 
-def list_grants(policy: Policy) -> Iterator[tuple[str, str]]:
+def list_grantable_prefixes(policy: Policy) -> Iterator[tuple[str, str]]:
     """Yield beginnings of addresses that an agent may be granted, with what they open: each scheme, then parts of it."""
     titles: dict[str, list[str]] = {}
     for resource in policy.resources.values():
@@ -61,10 +61,10 @@ class AgentForm(base.FreshForm[Agent]):
         super().__init__(*args, **kwargs)
         policy = _read_policy()
         if "grants" in self.fields:  # not for whoever only looks
-            offered = dict(list_grants(policy))
+            offered = dict(list_grantable_prefixes(policy))
             gone = {one: f"{one} (granted before)" for one in self.instance.grants if one not in offered}
             self.fields["grants"].choices = [*offered.items(), *gone.items()]  # type: ignore[attr-defined]
-            for name in list_attributes(self.instance, policy):
+            for name in list_attribute_names(self.instance, policy):
                 if ATTRIBUTE + name in self.fields:
                     self.initial[ATTRIBUTE + name] = self.instance.attributes.get(name, "")
 
@@ -77,7 +77,7 @@ class AgentForm(base.FreshForm[Agent]):
         return data
 
 
-def list_attributes(agent: Agent | None, policy: Policy) -> list[str]:
+def list_attribute_names(agent: Agent | None, policy: Policy) -> list[str]:
     return list(dict.fromkeys((*policy.list_attributes(), *(agent.attributes if agent else ()))))
 
 
@@ -98,7 +98,7 @@ class AgentAdmin(base.KeyedAdmin[Agent], base.FreshAdmin[Agent]):
     def get_form(self, request: HttpRequest, obj: Agent | None = None, change: bool = False, **kwargs: Any) -> Any:
         if obj and not self.has_change_permission(request, obj):
             return super().get_form(request, obj, change, **kwargs)
-        labels = {ATTRIBUTE + name: name for name in list_attributes(obj, _read_policy())}
+        labels = {ATTRIBUTE + name: name for name in list_attribute_names(obj, _read_policy())}
         why = "Replaces {{agent.{0}}} in addresses of fallback resources; if empty, those that need it are skipped."
         fields = {
             field: base.text_field(label=name, required=False, max_length=200, help_text=why.format(name))
@@ -110,14 +110,14 @@ class AgentAdmin(base.KeyedAdmin[Agent], base.FreshAdmin[Agent]):
     def get_fields(self, request: HttpRequest, obj: Agent | None = None) -> Any:
         if obj and not self.has_change_permission(request, obj):
             return ("name", "its_grants", "share", "its_attributes", "created_at", "revoked_at")
-        attributes = [ATTRIBUTE + name for name in list_attributes(obj, _read_policy())]
+        attributes = [ATTRIBUTE + name for name in list_attribute_names(obj, _read_policy())]
         return ["name", "grants", "share", *attributes, *(("created_at", "revoked_at") if obj else ()), "seen"]
 
     def get_readonly_fields(self, _request: HttpRequest, obj: Agent | None = None) -> tuple[str, ...]:
         return ("its_grants", "its_attributes", "created_at", "revoked_at", *(("name",) if obj else ()))
 
     def get_urls(self) -> list[URLPattern]:
-        rotate, revoke = (self.admin_site.admin_view(view) for view in (self.rotate_one, self.revoke_one))
+        rotate, revoke = (self.admin_site.admin_view(view) for view in (self.confirm_rotation, self.confirm_revocation))
         return [
             path("<int:pk>/rotate/", rotate, name="gateway_agent_rotate"),
             path("<int:pk>/revoke/", revoke, name="gateway_agent_revoke"),
@@ -127,18 +127,18 @@ class AgentAdmin(base.KeyedAdmin[Agent], base.FreshAdmin[Agent]):
     def save_model(self, request: HttpRequest, obj: Agent, form: Any, change: bool) -> None:
         if change:
             super().save_model(request, obj, form, change)
-            auth.forget()
+            auth.clear_caller_cache()
         else:
             obj.issued = auth.issue_key(obj)  # type: ignore[attr-defined]
 
-    def rotate_one(self, request: HttpRequest, pk: int) -> HttpResponse:
+    def confirm_rotation(self, request: HttpRequest, pk: int) -> HttpResponse:
         agent = self.get_changeable(request, pk)
         if request.method == "POST":
-            return self._rotate(request, [agent])
+            return self._issue_new_keys(request, [agent])
         points = ("Its current key stops working.", "The new key is shown once, on the next page.")
         return self.confirm(request, agent, f"New key for {agent.name}", points, "Make a new key")
 
-    def revoke_one(self, request: HttpRequest, pk: int) -> HttpResponse:
+    def confirm_revocation(self, request: HttpRequest, pk: int) -> HttpResponse:
         agent = self.get_changeable(request, pk)
         if request.method == "POST":
             self.revoke(request, Agent.objects.filter(pk=pk))
@@ -148,18 +148,18 @@ class AgentAdmin(base.KeyedAdmin[Agent], base.FreshAdmin[Agent]):
 
     @admin.action(description="Make a new key; the old one stops working", permissions=["change"])
     def rotate(self, request: HttpRequest, queryset: QuerySet[Agent]) -> HttpResponse:
-        return self._rotate(request, list(queryset))
+        return self._issue_new_keys(request, list(queryset))
 
     @admin.action(description="Revoke the keys of selected agents", permissions=["change"])
     def revoke(self, request: HttpRequest, queryset: QuerySet[Agent]) -> None:
         chosen = list(queryset.filter(revoked_at=None))
-        auth.revoke(queryset)
+        auth.revoke_keys(queryset)
         base.remember(request, chosen, "Revoked.")
         self.message_user(
             request, f"Revoked: {base.count(len(chosen), 'key', 'keys')}. Running servers notice within five seconds."
         )
 
-    def _rotate(self, request: HttpRequest, agents: Sequence[Agent]) -> HttpResponse:
+    def _issue_new_keys(self, request: HttpRequest, agents: Sequence[Agent]) -> HttpResponse:
         with transaction.atomic():
             keys = [(agent.name, auth.issue_key(agent)) for agent in agents]
             base.remember(request, agents, "A new key was made.")
@@ -182,7 +182,7 @@ class OverrideForm(base.ModelForm[Override]):
             raise forms.ValidationError(f"The policy no longer has the resource {resource}. Delete this override.")
         if resource and number and value is not None:
             try:
-                policy.overridden({resource: {number: value}})
+                policy.with_overrides({resource: {number: value}})
             except PolicyError as error:
                 raise forms.ValidationError(str(error)) from error
         return data
@@ -209,11 +209,11 @@ class UpstreamAdmin(base.ReadOnly):
     @base.action(description="Reload the policy", icon="refresh", permissions=["reload"])
     def reload_policy(self, request: HttpRequest) -> HttpResponseRedirect:
         try:
-            runtime.policy()
+            runtime.load_current_policy()
         except PolicyError as error:
             self.message_user(request, f"The policy cannot be used, so the previous one stays in force: {error}", messages.ERROR)
         else:
-            request_log.announce_policy()
+            request_log.announce_policy_change()
             self.message_user(request, "Running servers use the reloaded policy and secrets within five seconds.")
         return HttpResponseRedirect(reverse("admin:gateway_upstreamstate_changelist"))
 

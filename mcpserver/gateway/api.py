@@ -14,7 +14,7 @@ from mcpserver.gateway.auth import Caller
 from mcpserver.gateway.request import MAX_URI
 from mcpserver.gateway.resolver import LONGEST_WAIT, WAIT
 from mcpserver.gateway.response import EXHAUSTED, ReadOut
-from wire.corpora.common.rest import UNKNOWN_PARAMETER, document_answers
+from wire.corpora.common.rest import UNKNOWN_PARAMETER, build_route_options
 
 router = Router(by_alias=True)
 
@@ -31,7 +31,7 @@ REFUSALS: Final = {
 }
 
 
-_describe = partial(document_answers, refusals=REFUSALS)
+_describe = partial(build_route_options, refusals=REFUSALS)
 
 
 async def _find_caller(request: HttpRequest) -> Caller:
@@ -45,7 +45,7 @@ async def read(
     wait: Annotated[float, Query(ge=0, le=LONGEST_WAIT, description="Seconds to wait for upstreams, at most.")] = WAIT,
     strict: Annotated[bool, Query(description="503 instead of an empty answer when no upstream answered.")] = False,
 ) -> HttpResponse:
-    response = await queries.read(uri, await _find_caller(request), wait)
+    response = await queries.read_resource(uri, await _find_caller(request), wait)
     status = 502 if response.is_error else 503 if strict and response.outcome == EXHAUSTED else 200
     answer = HttpResponse(response.body, status=status, content_type=JSON, headers=PRIVATE)
     if status != 200:
@@ -55,22 +55,22 @@ async def read(
 
 @router.get("/resources.json", **_describe(queries.ResourcesOut, 401), summary="Every resource: limits left, circuit, age")
 async def resources(request: HttpRequest) -> HttpResponse:
-    return _render(await queries.resources(await _find_caller(request)))
+    return _render_json(await queries.list_resources(await _find_caller(request)))
 
 
 @router.get("/requests/{request_id}.json", **_describe(queries.ExplainOut, 401, 404, 422), summary="How a request was answered")
 async def explain(
     request: HttpRequest, request_id: Annotated[str, Path(max_length=64, description="An answer's provenance.request_id.")]
 ) -> HttpResponse:
-    return _render(await queries.explain(request_id, await _find_caller(request)))
+    return _render_json(await queries.get_request_log(request_id, await _find_caller(request)))
 
 
 @router.get("/status.json", **_describe(queries.StatusOut, 401), summary="State of upstreams and heartbeats (with a key)")
 async def status(request: HttpRequest) -> HttpResponse:
     if (await _find_caller(request)).is_anonymous:
         raise Unauthorized("Only agents may read the status of upstreams.", "Send a key as `Authorization: Bearer …`.")
-    return _render(await queries.status())
+    return _render_json(await queries.get_status())
 
 
-def _render(found: Schema) -> HttpResponse:
+def _render_json(found: Schema) -> HttpResponse:
     return HttpResponse(found.model_dump_json(), content_type=JSON, headers=PRIVATE)

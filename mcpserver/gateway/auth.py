@@ -34,7 +34,7 @@ class Caller:
     def may_read(self, uri: str) -> bool:
         return uri.startswith(PUBLIC) or uri.startswith(self.grants)
 
-    def check(self, uri: str) -> None:
+    def expect_grant(self, uri: str) -> None:
         """Raises: Unauthorized for what needs a key; Forbidden for what this agent was not granted."""
         if self.may_read(uri):
             return
@@ -78,12 +78,11 @@ def to_caller(agent: Agent) -> Caller:
     return Caller(agent.name, tuple(agent.grants), agent.share, agent.attributes)
 
 
-def forget() -> None:
-    """Look every key up anew, after one was made or revoked."""
+def clear_caller_cache() -> None:
     _cache.clear()
 
 
-def make(name: str, grants: list[str], share: int = 100, attributes: Mapping[str, str] | None = None) -> str:
+def create_agent(name: str, grants: list[str], share: int = 100, attributes: Mapping[str, str] | None = None) -> str:
     """Make an agent, or a new key and new grants for one. Return the key, which is stored nowhere. Raises: ValidationError."""
     agent = Agent.objects.filter(name=name).first() or Agent(name=name)
     agent.grants, agent.share = grants, share
@@ -96,12 +95,12 @@ def issue_key(agent: Agent) -> str:
     token = new_token(PREFIX)
     agent.token_sha256, agent.revoked_at = token_hash(token), None
     agent.save()
-    forget()
+    clear_caller_cache()
     return token
 
 
-def revoke(agents: QuerySet[Agent]) -> int:
+def revoke_keys(agents: QuerySet[Agent]) -> int:
     """Have the keys of these agents open nothing any more; return how many did until now."""
     revoked = agents.filter(revoked_at=None).update(revoked_at=timezone.now())
-    forget()
+    clear_caller_cache()
     return revoked

@@ -14,7 +14,7 @@ from django.db import DataError, transaction
 from django.db.models import Sum
 
 from config.database.row_seal import in_batches
-from mcpserver.gateway.canonical_json import digest
+from mcpserver.gateway.canonical_json import hash_json
 from mcpserver.gateway.models import Entry
 from mcpserver.gateway.process_context import Batcher, ProcessContext
 
@@ -46,9 +46,9 @@ class EntryCache:
             self._touched.add(key)
         return entry
 
-    async def load(self, key: str) -> Entry | None:
+    async def load_from_table(self, key: str) -> Entry | None:
         try:
-            entry = await self._reads.ask(key)
+            entry = await self._reads.run_in_batch(key)
         except Exception:
             log.exception("The table of entries cannot be read.")
             return None
@@ -56,41 +56,41 @@ class EntryCache:
             entry.follow_clock(self._context)
             old = self.get(key)
             if old is None or old.fetched_at < entry.fetched_at or old.has_unknown_age(self._context.now()):
-                self._remember(entry)
+                self._add_to_memory(entry)
         return entry
 
     async def find(self, key: str) -> Entry | None:
-        return self.get(key) or await self.load(key)
+        return self.get(key) or await self.load_from_table(key)
 
     def add(self, entry: Entry) -> None:
         self._unwritten[entry.key] = entry
-        self._remember(entry)
+        self._add_to_memory(entry)
 
-    def _remember(self, entry: Entry) -> None:
-        self._forget(entry.key)
+    def _add_to_memory(self, entry: Entry) -> None:
+        self._drop_from_memory(entry.key)
         self._entries[entry.key] = entry
         self._bytes += entry.size + OVERHEAD
         while self._bytes > MEMORY and self._entries:
-            self._forget(next(iter(self._entries)))
+            self._drop_from_memory(next(iter(self._entries)))
 
-    def _forget(self, key: str) -> None:
+    def _drop_from_memory(self, key: str) -> None:
         if (old := self._entries.pop(key, None)) is not None:
             self._bytes -= old.size + OVERHEAD
 
-    async def save(self) -> None:
+    async def write_pending(self) -> None:
         """Write what waits, together with what others fetched meanwhile. What cannot be written now goes on waiting."""
         try:
             if self._unwritten:
-                await self._writes.ask(None)
+                await self._writes.run_in_batch(None)
         except Exception:
             log.exception("Entries cannot be written; they wait for the next try.")
 
     async def drop_deleted(self) -> None:
         written = [key for key in self._entries if key not in self._unwritten]
-        known = await self._context.write(partial(_list_known, written))
+        known = await self._context.write(partial(_list_known_keys, written))
         for key in written:
             if key not in known and key not in self._unwritten:  # fetched again meanwhile
-                self._forget(key)
+                self._drop_from_memory(key)
 
     def pop_touched(self) -> list[str]:
         """Return the keys that were in use since the last call."""
@@ -126,7 +126,7 @@ def touch_entries(keys: Sequence[str], now: float) -> None:
         Entry.objects.filter(pk__in=batch).update(used_at=now)
 
 
-def sweep(max_bytes: int, now: float) -> None:
+def delete_expired(max_bytes: int, now: float) -> None:
     """Delete what is past its stale window; then, while the rest is too large, what was used longest ago."""
     Entry.objects.filter(gone_after__lt=now).delete()
     excess = (Entry.objects.aggregate(all=Sum("size"))["all"] or 0) - max_bytes
@@ -140,17 +140,17 @@ def sweep(max_bytes: int, now: float) -> None:
         Entry.objects.filter(pk__in=batch).delete()
 
 
-def _list_known(keys: Sequence[str]) -> set[str]:
+def _list_known_keys(keys: Sequence[str]) -> set[str]:
     return {key for batch in in_batches(keys) for key in Entry.objects.filter(pk__in=batch).values_list("pk", flat=True)}
 
 
-def forget(*, resource: str = "", agent: str = "") -> int:
+def delete_entries(*, resource: str = "", agent: str = "") -> int:
     """Delete the entries of a resource, of an agent, or of both; all without either. Return how many."""
     return Entry.objects.filter(**{name: value for name, value in (("resource", resource), ("agent", agent)) if value}).delete()[0]
 
 
-def list_faults() -> Iterator[str]:
+def list_corrupt_entries() -> Iterator[str]:
     """Yield a sentence for each entry whose body does not have its hash."""
     for entry in Entry.objects.only("key", "body", "sha256").iterator():
-        if digest(entry.data) != entry.sha256:
+        if hash_json(entry.data) != entry.sha256:
             yield f"gateway_entry {entry.key}: its body does not match its hash; manage.py gateway forget deletes it."

@@ -9,12 +9,12 @@ import rfc8785
 EXACT: Final = 2**53 - 1  # the largest whole number that a double holds exactly
 
 
-def digest(data: Any) -> str:
+def hash_json(data: Any) -> str:
     """Return the SHA-256 hex of the RFC 8785 JSON. Raises: rfc8785.CanonicalizationError."""
-    return hashlib.sha256(canonical(data)).hexdigest()
+    return hashlib.sha256(encode_canonical(data)).hexdigest()
 
 
-def canonical(data: Any) -> bytes:
+def encode_canonical(data: Any) -> bytes:
     """Return the RFC 8785 JSON. Raises: rfc8785.CanonicalizationError."""
     # orjson is ten times as fast, and writes the same where names are ASCII, whole numbers are exact, and no other number is
     # written with an exponent by either.

@@ -42,7 +42,7 @@ class CircuitBreaker:
     def opened_until(self) -> float | None:
         return self._context.now() + self.open_for if self._open_until else None
 
-    def admit(self) -> bool:
+    def admit_attempt(self) -> bool:
         """Return whether an attempt may begin. A half-open circuit admits a probe."""
         state, now = self.state, self._context.steady()
         if state != Circuit.HALF_OPEN:
@@ -52,7 +52,7 @@ class CircuitBreaker:
         self._probing_since = now
         return True
 
-    def note_failure(self, code: str, question: str = "") -> bool:
+    def count_failure(self, code: str, question: str = "") -> bool:
         """Count a failure; of the same `question` once. Return whether that opened the circuit."""
         if question and question in self._questions and self.failures < self._policy.opens_at:
             self._probing_since = None

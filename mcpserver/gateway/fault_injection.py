@@ -45,9 +45,9 @@ async def inject_faults(policy: Policy, wanted: str) -> AsyncIterator[tuple[str,
         content = json.dumps(hostile if fault == "injection" else sample)
         server = Upstream(resource.upstream, "stdio", (sys.executable, SERVER, fault, content))
         faulty = replace(policy, upstreams={**policy.upstreams, resource.upstream: server})
-        resolver = Resolver(faulty, runtime.connect(faulty), ProcessContext(_skip, _skip), counts=False)
+        resolver = Resolver(faulty, runtime.build_upstreams(faulty), ProcessContext(_skip_write, _skip_write), counts=False)
         try:
-            yield fault, await resolver.ask(request, PATIENCE)
+            yield fault, await resolver.resolve(request, PATIENCE)
         finally:
             await resolver.close()
 
@@ -62,17 +62,17 @@ def _build_content(resource: Resource, text: str, region: str | None) -> dict[st
         case "listing":
             return {"name": text, "uriTemplate": "trial://{id}"}
         case "json":
-            data = _build_value(resource.schema, text)
+            data = _build_schema_example(resource.schema, text)
             if not resource.validator.is_valid(data):
                 raise InvalidArgument(
                     f"No sample fits the schema of {resource.name}.", "Add examples to the schema: schema = { examples = […], … }."
                 )
         case kind:
-            data = _build_sample(kind, text, region)
+            data = _build_sample_answer(kind, text, region)
     return {"mimeType": "application/json", "text": json.dumps(data)}
 
 
-def _build_value(schema: Any, text: str) -> Any:
+def _build_schema_example(schema: Any, text: str) -> Any:
     """Return an example of a JSON Schema, or a plain value of its type, which its other rules may refuse."""
     schema = schema if isinstance(schema, Mapping) else {}
     if listed := schema.get("examples") or schema.get("enum"):
@@ -81,9 +81,9 @@ def _build_value(schema: Any, text: str) -> Any:
     kind = schema.get("type", "object" if properties else "string")
     match kind if isinstance(kind, str) else kind[0]:
         case "object":
-            return {name: _build_value(one, text) for name, one in properties.items()}
+            return {name: _build_schema_example(one, text) for name, one in properties.items()}
         case "array":
-            return [_build_value(schema.get("items"), text)]
+            return [_build_schema_example(schema.get("items"), text)]
         case "integer" | "number":
             return schema.get("minimum", 1)
         case "boolean":
@@ -91,7 +91,7 @@ def _build_value(schema: Any, text: str) -> Any:
     return text
 
 
-def _build_sample(kind: str, text: str, region: str | None) -> Any:
+def _build_sample_answer(kind: str, text: str, region: str | None) -> Any:
     trend = {"id": "t1", "topic": text, "source": "trial", "engagement_score": 50.0, "timestamp": _WHEN, "metadata": {}}
     trend["geographic_origin"] = region
     payment = {"tx_id": "x1", "from": text, "to": "0x2", "amount": "0.1", "currency": "USDC", "timestamp": _WHEN}
@@ -116,5 +116,5 @@ def _build_sample_request(policy: Policy, resource: Resource) -> GatewayRequest:
     return parse_request(policy, uri, OPERATOR, internal=True)
 
 
-async def _skip(_work: Callable[[], Any]) -> Any:
+async def _skip_write(_work: Callable[[], Any]) -> Any:
     return {}

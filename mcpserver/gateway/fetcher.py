@@ -15,9 +15,9 @@ import orjson
 import rfc8785
 
 from config.errors import InternalError
-from mcpserver.gateway import agent_heartbeats, payload_schemas
+from mcpserver.gateway import heartbeat_verification, payload_schemas
 from mcpserver.gateway.cache import EntryCache
-from mcpserver.gateway.canonical_json import digest
+from mcpserver.gateway.canonical_json import hash_json
 from mcpserver.gateway.circuit_breaker import CircuitBreaker
 from mcpserver.gateway.limiter import Quota
 from mcpserver.gateway.models import Entry
@@ -25,7 +25,7 @@ from mcpserver.gateway.process_context import BOOT, ProcessContext
 from mcpserver.gateway.request import GatewayRequest
 from mcpserver.gateway.request_log import RequestLogger
 from mcpserver.gateway.resource_policy import Policy
-from mcpserver.gateway.response import Attempt, format_moment
+from mcpserver.gateway.response import Attempt, format_timestamp
 from mcpserver.upstreams import client_interface
 from mcpserver.upstreams.client_interface import UpstreamAnswer, UpstreamCall, UpstreamClient, UpstreamError
 
@@ -50,13 +50,13 @@ class Fetch:
     remaining: int | None = None
     changed: asyncio.Event = field(default_factory=asyncio.Event)
 
-    def notify(self) -> None:
+    def notify_waiting(self) -> None:
         self.changed.set()
         self.changed = asyncio.Event()
 
-    async def pause(self, seconds: float) -> None:
+    async def pause_before_retry(self, seconds: float) -> None:
         self.next_at = asyncio.get_running_loop().time() + seconds
-        self.notify()
+        self.notify_waiting()
         await asyncio.sleep(seconds)
         self.next_at = None
 
@@ -85,10 +85,10 @@ class Fetcher:
         """Ask the upstream, or join an equal request; wait until `deadline` at most. None if it cannot be asked."""
         resource, fetch = request.resource, self._fetches.get(request.key)
         if fetch is None:
-            if refusal := self.client.explain_refusal(_to_call(request)):
-                attempts.append(self.skip(request.uri, resource.upstream, refusal.code, refusal.detail))
+            if refusal := self.client.explain_refusal(_build_upstream_call(request)):
+                attempts.append(self.skip_fetch(request.uri, resource.upstream, refusal.code, refusal.detail))
                 return None
-            fetch = self._start(Fetch(request, deadline), max_attempts or resource.attempts)
+            fetch = self._start_fetch(Fetch(request, deadline), max_attempts or resource.attempts)
         loop = asyncio.get_running_loop()
         while fetch.entry is None and not fetch.is_over and (left := deadline - loop.time()) > 0:
             if fetch.next_at is not None and fetch.next_at + resource.timeout > deadline:
@@ -98,36 +98,36 @@ class Fetcher:
         attempts += fetch.attempts
         if fetch.entry is None and not fetch.is_over and fetch.next_at is None:
             detail = "No answer within this request's time; fetching continues in the background."
-            attempts.append(self.skip(request.uri, resource.upstream, client_interface.TIMEOUT, detail))
+            attempts.append(self.skip_fetch(request.uri, resource.upstream, client_interface.TIMEOUT, detail))
         return fetch
 
     def refresh(self, request: GatewayRequest) -> None:
         now, last = self.context.steady(), self._refreshed_at.get(request.key, float("-inf"))
-        if self.is_fetching(request) or now < last + REFRESH_PAUSE or self.client.explain_refusal(_to_call(request)):
+        if self.is_fetching(request) or now < last + REFRESH_PAUSE or self.client.explain_refusal(_build_upstream_call(request)):
             return
         if len(self._refreshed_at) >= 10_000:
             self._refreshed_at.clear()
         self._refreshed_at[request.key] = now
-        self._start(Fetch(request, asyncio.get_running_loop().time(), is_refresh=True), 1)
+        self._start_fetch(Fetch(request, asyncio.get_running_loop().time(), is_refresh=True), 1)
 
     def find_worst_breaker(self, upstream: str) -> CircuitBreaker:
         of = (breaker for name, breaker in self.breakers.items() if self.policy.resources[name].upstream == upstream)
         return max(of, key=lambda breaker: breaker.failures, default=CircuitBreaker(self.policy.circuit, self.context))
 
-    def skip(self, uri: str, upstream: str, code: str, detail: str) -> Attempt:
+    def skip_fetch(self, uri: str, upstream: str, code: str, detail: str) -> Attempt:
         return Attempt(uri, upstream, self.context.now(), error=code, detail=detail)
 
-    def _start(self, fetch: Fetch, max_attempts: int) -> Fetch:
+    def _start_fetch(self, fetch: Fetch, max_attempts: int) -> Fetch:
         self._fetches[fetch.request.key] = fetch
-        self.context.start(self._run(fetch, max_attempts))
+        self.context.start_task(self._retry_until_done(fetch, max_attempts))
         return fetch
 
-    async def _run(self, fetch: Fetch, max_attempts: int) -> None:
+    async def _retry_until_done(self, fetch: Fetch, max_attempts: int) -> None:
         request, upstream = fetch.request, fetch.request.resource.upstream
         try:
             for number in itertools.count(1):
                 try:
-                    fetch.entry = await self._attempt(fetch, is_retry=number > 1)
+                    fetch.entry = await self._try_once(fetch, is_retry=number > 1)
                     break
                 except UpstreamError as error:
                     waits = self.policy.defaults.waits
@@ -137,23 +137,23 @@ class Fetcher:
                     most = min(max_attempts, request.resource.timeout_attempts) if is_timeout else max_attempts
                     if error.code not in client_interface.RETRIED or number >= most or wait > MAX_RETRY_WAIT:
                         break
-                await fetch.pause(wait)
+                await fetch.pause_before_retry(wait)
         except Exception:
             log.exception("Asking %s failed on our side.", upstream)
-            fetch.attempts.append(self.skip(request.uri, upstream, client_interface.INTERNAL, InternalError().message))
+            fetch.attempts.append(self.skip_fetch(request.uri, upstream, client_interface.INTERNAL, InternalError().message))
         finally:
             fetch.is_over = True
             if self._fetches.get(request.key) is fetch:
                 del self._fetches[request.key]
-            fetch.notify()
+            fetch.notify_waiting()
 
-    async def _attempt(self, fetch: Fetch, *, is_retry: bool) -> Entry:
+    async def _try_once(self, fetch: Fetch, *, is_retry: bool) -> Entry:
         """Raises: UpstreamError."""
         request, upstream = fetch.request, fetch.request.resource.upstream
         breaker, attempt = self.breakers[request.resource.name], Attempt(request.uri, upstream, self.context.now())
         fetch.attempts.append(attempt)
         try:
-            if not breaker.admit():
+            if not breaker.admit_attempt():
                 detail = f"{request.resource.title} of {upstream} is not asked for now, after failures ({breaker.error})."
                 raise UpstreamError(client_interface.CIRCUIT_OPEN, detail, max(0.0, breaker.open_for))
             try:
@@ -164,18 +164,18 @@ class Fetcher:
             attempt.at, attempt.is_sent = self.context.now(), True
             began = asyncio.get_running_loop().time()
             try:
-                entry = await self._ask(request)
+                entry = await self._ask_upstream(request)
             finally:
                 attempt.took = asyncio.get_running_loop().time() - began
         except UpstreamError as error:
             attempt.error, attempt.detail, attempt.retry_after = error.code, error.detail, error.retry_after
             attempt.words = error.words
             self._note_failure(request, error)
-            fetch.notify()
+            fetch.notify_waiting()
             raise
         if breaker.note_success():
             log.warning("%s of %s answers again.", request.resource.name, upstream)
-        self.logger.note_upstream(upstream, self.find_worst_breaker(upstream))
+        self.logger.log_upstream_state(upstream, self.find_worst_breaker(upstream))
         return entry
 
     async def _acquire_quota(self, fetch: Fetch, *, is_retry: bool) -> None:
@@ -191,7 +191,7 @@ class Fetcher:
             if not wait:
                 return
             if loop.time() + wait + resource.timeout <= fetch.deadline:
-                await fetch.pause(wait)
+                await fetch.pause_before_retry(wait)
             elif resource.retry_limit and not is_retry:
                 # Nothing came of the call that was counted last, or it would be answered again: this is its retry.
                 is_retry = True
@@ -206,27 +206,27 @@ class Fetcher:
         resource, upstream, breaker = request.resource, request.resource.upstream, self.breakers[request.resource.name]
         if error.code not in client_interface.OPENS_CIRCUIT:
             breaker.release_probe()
-        elif breaker.note_failure(error.code, request.key if error.is_of_call else ""):
-            until = format_moment(breaker.opened_until)
+        elif breaker.count_failure(error.code, request.key if error.is_of_call else ""):
+            until = format_timestamp(breaker.opened_until)
             log.error("%s of %s is not asked until %s: %s %s", resource.name, upstream, until, error.detail, error.words)
         if error.code in (client_interface.UNAUTHORIZED, client_interface.INVALID):  # for the operator to mend
             log.error("%s: %s (%s)", upstream, error.detail, error.code)
-        self.logger.note_upstream(upstream, self.find_worst_breaker(upstream), error)
+        self.logger.log_upstream_state(upstream, self.find_worst_breaker(upstream), error)
 
-    async def _ask(self, request: GatewayRequest) -> Entry:
+    async def _ask_upstream(self, request: GatewayRequest) -> Entry:
         """Return the validated answer of the upstream, stored. Raises: UpstreamError."""
         resource = request.resource
         try:
             async with asyncio.timeout(resource.timeout):
-                answer = await self.client.ask(_to_call(request))
+                answer = await self.client.ask(_build_upstream_call(request))
         except TimeoutError:
             detail = f"{resource.upstream} did not answer within {resource.timeout:g} s."
             raise UpstreamError(client_interface.TIMEOUT, detail) from None
-        data = payload_schemas.validate(resource, request.params, answer.data)
+        data = payload_schemas.validate_payload(resource, request.params, answer.data)
         if resource.answers == "heartbeat":
             agent_id, key = request.params["agent_id"], self.policy.upstreams[resource.upstream].public_key
             now = dt.datetime.fromtimestamp(self.context.now(), dt.UTC)
-            record = partial(agent_heartbeats.record, agent_id, data, key, now, request.key, untrusted=answer.untrusted)
+            record = partial(heartbeat_verification.record_beat, agent_id, data, key, now, request.key, untrusted=answer.untrusted)
             data, reason = await self.context.write(record)
             if reason:
                 log.error("A heartbeat for %s was rejected: %s.", agent_id, reason)
@@ -238,7 +238,7 @@ class Fetcher:
                 self.cache.add(await self._build_history(request, entry))
             if resource.answers != "transactions" or all(row["status"] != "pending" for row in data["transactions"]):
                 self.cache.add(entry)
-            await self.cache.save()
+            await self.cache.write_pending()
         return entry
 
     def build_entry(self, request: GatewayRequest, answer: UpstreamAnswer) -> Entry:
@@ -264,7 +264,7 @@ class Fetcher:
             boot=BOOT,
         )
         try:
-            _set_data(entry, resource.answers, answer.data)
+            _set_entry_data(entry, resource.answers, answer.data)
         except (rfc8785.CanonicalizationError, RecursionError) as error:
             raise UpstreamError(client_interface.INVALID, "The answer contains something that is not JSON.") from error
         if entry.size > MAX_DATA:
@@ -273,29 +273,29 @@ class Fetcher:
 
     async def _build_history(self, request: GatewayRequest, entry: Entry) -> Entry:
         """Return an entry of all transactions that were ever seen, for the time when nobody answers."""
-        await self.cache.load(request.history_key)  # another process may have added to it
+        await self.cache.load_from_table(request.history_key)  # another process may have added to it
         before = [await self.cache.find(key) for key in (request.history_key, request.key)]
-        found = payload_schemas.merge_settled([entry.data, *(old.data for old in before if old is not None)])
-        history = derive(entry, request.history_key, request.resource.answers, found)
+        found = payload_schemas.merge_settled_transactions([entry.data, *(old.data for old in before if old is not None)])
+        history = copy_with_data(entry, request.history_key, request.resource.answers, found)
         history.fresh_until = entry.fetched_at
         history.note = "These are all the transactions seen so far that can no longer change."
         return history
 
 
-def derive(entry: Entry, key: str, kind: str, data: Any) -> Entry:
+def copy_with_data(entry: Entry, key: str, kind: str, data: Any) -> Entry:
     other = copy(entry)
     other.key = key
-    _set_data(other, kind, data)
+    _set_entry_data(other, kind, data)
     return other
 
 
-def _set_data(entry: Entry, kind: str, data: Any) -> None:
+def _set_entry_data(entry: Entry, kind: str, data: Any) -> None:
     """Raises: CanonicalizationError, RecursionError for what is no JSON."""
-    entry.data, entry.sha256, entry.body = data, digest(data), orjson.dumps(data)
+    entry.data, entry.sha256, entry.body = data, hash_json(data), orjson.dumps(data)
     entry.size, entry.count = len(entry.body), len(payload_schemas.list_items(kind, data))
 
 
-def _to_call(request: GatewayRequest) -> UpstreamCall:
+def _build_upstream_call(request: GatewayRequest) -> UpstreamCall:
     resource = request.resource
     return UpstreamCall(
         resource.upstream,

@@ -51,14 +51,14 @@ class Journal:
         return files
 
 
-def remove(files: Iterable[File]) -> None:
+def remove_files(files: Iterable[File]) -> None:
     for path, descriptor in files:
         with suppress(OSError):
             path.unlink()
         os.close(descriptor)
 
 
-def read_left_over(folder: Path | None) -> Iterator[tuple[File, list[Any]]]:
+def read_orphaned_files(folder: Path | None) -> Iterator[tuple[File, list[Any]]]:
     """Yield each file that a killed process left, locked, with its lines. An incomplete last line is left out."""
     for path in sorted(folder.glob(f"*{SUFFIX}")) if folder is not None else ():
         try:

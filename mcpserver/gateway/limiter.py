@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 from django.db import transaction
 
 from mcpserver.gateway.models import Bucket
-from mcpserver.gateway.process_context import AHEAD, BOOT, Batcher, ProcessContext, measure_step
+from mcpserver.gateway.process_context import AHEAD, BOOT, Batcher, ProcessContext, measure_clock_step
 from mcpserver.gateway.request import GatewayRequest
 from mcpserver.gateway.resource_policy import Policy
 
@@ -39,22 +39,22 @@ class Admission(NamedTuple):
     remaining: int
 
 
-def acquire_all(attempts: Sequence[Sequence[Limit]], now: float, steady: float) -> list[Admission]:
+def acquire_limits(attempts: Sequence[Sequence[Limit]], now: float, steady: float) -> list[Admission]:
     """Count each attempt in all of its limits, or in none: first come, first served, in one transaction."""
     names = sorted({limit.bucket for limits in attempts for limit in limits})
     with transaction.atomic():
-        rows = _lock(names)
+        rows = _lock_buckets(names)
         if len(rows) < len(names):
             Bucket.objects.bulk_create([Bucket(name=name) for name in names if name not in rows], ignore_conflicts=True)
-            rows = _lock(names)
-        logs = {name: _read_log(row, now, steady) for name, row in rows.items()}
+            rows = _lock_buckets(names)
+        logs = {name: _read_timestamps(row, now, steady) for name, row in rows.items()}
         admissions = []
         for limits in attempts:
-            admission = _decide(logs, limits, now)
+            admission = _decide_admission(logs, limits, now)
             if not admission.wait and limits:
                 admission = Admission(0.0, admission.remaining - 1)
                 for limit in limits:
-                    _append(logs[limit.bucket], limit, now)
+                    _append_timestamp(logs[limit.bucket], limit, now)
             admissions.append(admission)
         for name, log in logs.items():
             if log.tobytes() != bytes(rows[name].log):
@@ -62,12 +62,12 @@ def acquire_all(attempts: Sequence[Sequence[Limit]], now: float, steady: float) 
     return admissions
 
 
-def peek(limits: Sequence[Limit], now: float, steady: float) -> Admission:
+def peek_admission(limits: Sequence[Limit], now: float, steady: float) -> Admission:
     rows = Bucket.objects.filter(name__in=[limit.bucket for limit in limits])
-    return _decide({row.name: _read_log(row, now, steady) for row in rows}, limits, now)
+    return _decide_admission({row.name: _read_timestamps(row, now, steady) for row in rows}, limits, now)
 
 
-def forget(*, resource: str = "", agent: str = "") -> list[str]:
+def delete_buckets(*, resource: str = "", agent: str = "") -> list[str]:
     names = [
         name
         for name in Bucket.objects.order_by("name").values_list("name", flat=True)
@@ -77,11 +77,11 @@ def forget(*, resource: str = "", agent: str = "") -> list[str]:
     return names
 
 
-def _lock(names: Sequence[str]) -> dict[str, Bucket]:
+def _lock_buckets(names: Sequence[str]) -> dict[str, Bucket]:
     return {row.name: row for row in Bucket.objects.select_for_update().filter(name__in=names).order_by("name")}
 
 
-def _decide(logs: Mapping[str, "array[int]"], limits: Sequence[Limit], now: float) -> Admission:
+def _decide_admission(logs: Mapping[str, "array[int]"], limits: Sequence[Limit], now: float) -> Admission:
     at, wait, remaining = int(now * MICRO), 0, []
     for limit in limits:
         log, period = logs.get(limit.bucket, array("q")), int(limit.period * MICRO)
@@ -94,9 +94,9 @@ def _decide(logs: Mapping[str, "array[int]"], limits: Sequence[Limit], now: floa
     return Admission(wait / MICRO, min(remaining, default=0))
 
 
-def _read_log(row: Bucket, now: float, steady: float) -> "array[int]":
+def _read_timestamps(row: Bucket, now: float, steady: float) -> "array[int]":
     log = array("q", bytes(row.log))
-    if step := int(measure_step(row.used_at, row.steady_at, row.boot, now, steady) * MICRO):
+    if step := int(measure_clock_step(row.used_at, row.steady_at, row.boot, now, steady) * MICRO):
         log = array("q", (moment + step for moment in log))
     at = int(now * MICRO)
     if log and log[-1] > at + AHEAD * MICRO:
@@ -104,7 +104,7 @@ def _read_log(row: Bucket, now: float, steady: float) -> "array[int]":
     return log
 
 
-def _append(log: "array[int]", limit: Limit, now: float) -> None:
+def _append_timestamp(log: "array[int]", limit: Limit, now: float) -> None:
     """Add this moment, and forget what no window holds any more; the newest stays, for the spacing."""
     at = int(now * MICRO)
     begin = at - math.ceil(max(limit.period, limit.spacing) * MICRO)
@@ -119,7 +119,7 @@ class Quota:
         self.is_on = is_on
         self._upstreams = policy.upstreams
         self._context = context
-        self._batches = Batcher(self._acquire_all, context)
+        self._batches = Batcher(self._acquire_batch, context)
 
     def list_limits(self, request: GatewayRequest, *, is_retry: bool = False, is_refresh: bool = False) -> list[Limit]:
         """Return the limits that an attempt is counted in: the upstream's, and the agent's share of it unless nobody waits."""
@@ -140,7 +140,7 @@ class Quota:
         return limits
 
     async def acquire(self, limits: Sequence[Limit]) -> Admission:
-        return await self._batches.ask(limits) if self.is_on else Admission(0.0, 0)
+        return await self._batches.run_in_batch(limits) if self.is_on else Admission(0.0, 0)
 
-    async def _acquire_all(self, attempts: Sequence[Sequence[Limit]]) -> Sequence[Admission]:
-        return await self._context.write(partial(acquire_all, attempts, self._context.now(), self._context.steady()))
+    async def _acquire_batch(self, attempts: Sequence[Sequence[Limit]]) -> Sequence[Admission]:
+        return await self._context.write(partial(acquire_limits, attempts, self._context.now(), self._context.steady()))

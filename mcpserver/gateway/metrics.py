@@ -28,7 +28,7 @@ def _get_family(resource: str) -> Family:
     return Family(re.sub(r"[^a-z0-9_]", "_", resource))
 
 
-def observe(response: GatewayResponse, ms: float) -> None:
+def observe_response(response: GatewayResponse, ms: float) -> None:
     family = _get_family(response.resource)
     family.duration.observe(ms)
     family.requests += 1
@@ -41,5 +41,5 @@ def observe(response: GatewayResponse, ms: float) -> None:
         family.remaining.set(response.remaining)
 
 
-def lines() -> Iterator[str]:
+def render_metrics() -> Iterator[str]:
     yield from generate_latest(registry).decode().splitlines()

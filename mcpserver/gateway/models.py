@@ -8,7 +8,7 @@ from django.core.exceptions import ValidationError
 from django.core.validators import MaxValueValidator, MinValueValidator, RegexValidator
 from django.db import models
 
-from mcpserver.gateway.process_context import AHEAD, ProcessContext, measure_step
+from mcpserver.gateway.process_context import AHEAD, ProcessContext, measure_clock_step
 from mcpserver.upstreams.config import FOREVER
 
 _NAME: Final = RegexValidator(r"^[a-z][a-z0-9-]{0,39}$", "Small letters, digits and hyphens.")
@@ -16,18 +16,18 @@ _NAME: Final = RegexValidator(r"^[a-z][a-z0-9-]{0,39}$", "Small letters, digits 
 _LONGEST: Final = 200  # characters of a grant, or of an attribute
 
 
-def _is_plain(value: Any) -> bool:
+def _is_short_printable(value: Any) -> bool:
     """Return whether this is a short text of characters that can be printed: every database stores it."""
     return isinstance(value, str) and len(value) <= _LONGEST and (value == "" or value.isprintable())
 
 
 def _check_grants(value: Any) -> None:
-    if not isinstance(value, list) or not all(_is_plain(one) and "://" in one and one.endswith("/") for one in value):
+    if not isinstance(value, list) or not all(_is_short_printable(one) and "://" in one and one.endswith("/") for one in value):
         raise ValidationError('A list of address prefixes, each ending in a slash: ["twitter://", "market://crypto/"].')
 
 
 def _check_attributes(value: Any) -> None:
-    if not isinstance(value, dict) or not all(_is_plain(one) for one in (*value.keys(), *value.values())):
+    if not isinstance(value, dict) or not all(_is_short_printable(one) for one in (*value.keys(), *value.values())):
         raise ValidationError(f'Texts by name, at most {_LONGEST} printable characters each: {{"twitter_id": "12345"}}.')
 
 
@@ -123,7 +123,7 @@ class Entry(models.Model):
 
     def follow_clock(self, context: ProcessContext) -> None:
         """Move its times by what the wall clock stepped since it was fetched: its age stays what it is."""
-        if step := measure_step(self.fetched_at, self.steady_at, self.boot, context.now(), context.steady()):
+        if step := measure_clock_step(self.fetched_at, self.steady_at, self.boot, context.now(), context.steady()):
             self.fetched_at += step
             self.fresh_until += step
             self.gone_after += step

@@ -20,11 +20,11 @@ Count = Annotated[int, Field(ge=0, le=10**15)]
 Number = Annotated[float, Field(allow_inf_nan=False)]
 
 
-def _utc(value: dt.datetime) -> str:
+def _format_utc(value: dt.datetime) -> str:
     return value.astimezone(dt.UTC).replace(tzinfo=None).isoformat(timespec="seconds") + "Z"
 
 
-Moment = Annotated[AwareDatetime, pydantic.PlainSerializer(_utc, return_type=str, when_used="json")]
+Moment = Annotated[AwareDatetime, pydantic.PlainSerializer(_format_utc, return_type=str, when_used="json")]
 
 
 class PublicMetrics(BaseModel):
@@ -102,7 +102,7 @@ class Vectors(BaseModel):
     search_time_ms: Count | None = None
 
 
-def _amount(value: Any) -> str:
+def _format_amount(value: Any) -> str:
     """Return an amount as exact decimal text. Raises: ValueError."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         raise ValueError("a number is needed")
@@ -119,7 +119,7 @@ class Transaction(BaseModel):
     sender: Annotated[Id, Field(alias="from")]
     to: Id
     amount: Number
-    amount_exact: Annotated[str, BeforeValidator(_amount)] = "0"
+    amount_exact: Annotated[str, BeforeValidator(_format_amount)] = "0"
     currency: Literal["USDC", "ETH", "BASE"]
     timestamp: Moment
     status: Literal["pending", "confirmed", "failed"]
@@ -231,7 +231,7 @@ EMPTY: Final[Mapping[str, Any]] = {
 }
 
 
-def validate(resource: Resource, params: Mapping[str, Any], data: Any) -> Any:
+def validate_payload(resource: Resource, params: Mapping[str, Any], data: Any) -> Any:
     """Return the data as the contract has them, as JSON values. Raises: UpstreamError, naming the first fault."""
     if not is_storable(data):
         raise UpstreamError(INVALID, "The answer contains NUL or half a UTF-16 pair, which is not allowed.")
@@ -265,14 +265,14 @@ def list_items(kind: str, data: Any) -> list[Any]:
     return found if isinstance(found, list) else [found]
 
 
-def convert(data: Any, kind: str, wanted: str) -> Any:
+def convert_payload(data: Any, kind: str, wanted: str) -> Any:
     """Return the data of another resource in the shape that was asked for: a trend is a coin's trend without figures."""
     if (kind, wanted) != ("trends", "crypto"):
         return data
     return [CryptoTrend(trend=trend).model_dump(mode="json") for trend in data]
 
 
-def merge_settled(answers: Iterable[Any]) -> Any:
+def merge_settled_transactions(answers: Iterable[Any]) -> Any:
     """Return all transactions of these answers that no longer change, newest first. An earlier answer wins over later ones."""
     rows: dict[str, Any] = {}
     for answer in answers:

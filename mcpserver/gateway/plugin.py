@@ -10,22 +10,22 @@ from django.views.decorators.http import require_safe
 
 from config.plugins import MenuItem, Plugin
 from mcpserver.gateway import api, cache, metrics
-from wire.corpora.common.server_card import answer_card, describe_server
+from wire.corpora.common.server_card import describe_server, render_card
 
 TITLE: Final = "ChatbotNews.ai resource gateway"  # of the MCP server
 
 
 @require_safe
 def server_card(_request: HttpRequest) -> HttpResponse:
-    return answer_card(_describe())
+    return render_card(_describe_server())
 
 
 def list_cards() -> Iterable[tuple[dict[str, Any], dict[str, Any]]]:
     """Yield the differences from the wire's card, and the links beside them in the list of servers."""
-    yield _describe(), {"server_card": f"{settings.WIRE_SITE_URL}/mcp/gateway/server-card"}
+    yield _describe_server(), {"server_card": f"{settings.WIRE_SITE_URL}/mcp/gateway/server-card"}
 
 
-def _describe() -> dict[str, Any]:
+def _describe_server() -> dict[str, Any]:
     return describe_server(
         "gateway",
         TITLE,
@@ -46,7 +46,7 @@ PLUGIN = Plugin(
     mcp_servers={"/mcp/gateway": "mcpserver.servers.gateway"},
     list_server_cards=list_cards,
     is_slow=lambda path: path.startswith("/api/gateway/"),
-    list_metrics=metrics.lines,
+    list_metrics=metrics.render_metrics,
     menu=[
         MenuItem(title="Agents", icon="smart_toy", model="gateway.agent"),
         MenuItem(title="Upstreams", icon="dns", model="gateway.upstreamstate"),
@@ -55,6 +55,6 @@ PLUGIN = Plugin(
         MenuItem(title="Calls by hour", icon="bar_chart", model="gateway.callcount"),
         MenuItem(title="Heartbeats", icon="favorite", model="gateway.heartbeat"),
     ],
-    list_faults=cache.list_faults,
+    list_faults=cache.list_corrupt_entries,
     edit_permissions=["add_agent", "change_agent", "add_override", "change_override", "delete_override"],
 )

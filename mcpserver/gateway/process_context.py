@@ -31,7 +31,7 @@ def read_uptime() -> float:
     return time.monotonic() if _BOOTTIME is None else time.clock_gettime(_BOOTTIME)
 
 
-def measure_step(then: float, then_steady: float | None, boot: str, now: float, now_steady: float) -> float:
+def measure_clock_step(then: float, then_steady: float | None, boot: str, now: float, now_steady: float) -> float:
     """Return by how many seconds the wall clock stepped since a record was written; 0 if unknown."""
     if then_steady is None or not boot or boot != BOOT:
         return 0.0
@@ -61,7 +61,7 @@ class ProcessContext:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._tasks: set[asyncio.Task[None]] = set()
 
-    def follow_loop(self) -> None:
+    def reset_on_new_loop(self) -> None:
         loop = asyncio.get_running_loop()
         if loop is not self._loop:
             self._loop = loop
@@ -69,7 +69,7 @@ class ProcessContext:
             for forget in self.on_new_loop:
                 forget()
 
-    def start(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+    def start_task(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -95,16 +95,16 @@ class Batcher(Generic[Q, A]):
         self._lock = asyncio.Lock()
         self._next: tuple[list[Q], asyncio.Future[Sequence[A]]] | None = None
 
-    async def ask(self, item: Q) -> A:
+    async def run_in_batch(self, item: Q) -> A:
         if self._next is None:
             self._next = [], asyncio.get_running_loop().create_future()
-            self._context.start(self._run(*self._next))
+            self._context.start_task(self._run_batch(*self._next))
         items, answers = self._next
         items.append(item)
         place = len(items) - 1
         return (await asyncio.shield(answers))[place]
 
-    async def _run(self, items: list[Q], answers: "asyncio.Future[Sequence[A]]") -> None:
+    async def _run_batch(self, items: list[Q], answers: "asyncio.Future[Sequence[A]]") -> None:
         try:
             async with self._lock:  # the batch before is done
                 self._next = None

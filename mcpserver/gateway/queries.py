@@ -11,13 +11,13 @@ from typing import Any
 from ninja import Field, Schema
 
 from config.errors import InvalidArgument, NotFound
-from mcpserver.gateway import agent_heartbeats, auth, limiter, runtime
+from mcpserver.gateway import auth, heartbeat_verification, limiter, runtime
 from mcpserver.gateway.auth import Caller
 from mcpserver.gateway.models import Entry, Heartbeat, RequestLog, UpstreamState
 from mcpserver.gateway.request import GatewayRequest, build_request, parse_request
 from mcpserver.gateway.resolver import WAIT, Resolver
 from mcpserver.gateway.resource_policy import Resource
-from mcpserver.gateway.response import AttemptOut, GatewayResponse, format_moment
+from mcpserver.gateway.response import AttemptOut, GatewayResponse, format_timestamp
 from wire.schemas import build_from
 
 
@@ -108,58 +108,58 @@ class StatusOut(Schema):
 
 async def find_caller(token: str | None) -> Caller:
     cached = auth.get_cached_caller(token)
-    return cached if cached is not None else await runtime.read(lambda: auth.find_caller(token))
+    return cached if cached is not None else await runtime.run_read_query(lambda: auth.find_caller(token))
 
 
-async def read(uri: str, caller: Caller, wait: float = WAIT) -> GatewayResponse:
+async def read_resource(uri: str, caller: Caller, wait: float = WAIT) -> GatewayResponse:
     resolver = await runtime.get_resolver()
     request = parse_request(resolver.policy, uri, caller)
     if request.resource.tool_only:
         raise InvalidArgument(f"{request.resource.uri} needs more than fits into a URL.", "Call the tool gateway_vector_search.")
-    return await resolver.ask(request, wait)
+    return await resolver.resolve(request, wait)
 
 
-async def vector_search(given: Mapping[str, Any], caller: Caller, wait: float = WAIT) -> GatewayResponse:
+async def search_vectors(given: Mapping[str, Any], caller: Caller, wait: float = WAIT) -> GatewayResponse:
     resolver = await runtime.get_resolver()
     request = build_request(resolver.policy.resources["weaviate_vector_search"], given, caller)
-    return await resolver.ask(request, wait)
+    return await resolver.resolve(request, wait)
 
 
-async def resources(caller: Caller) -> ResourcesOut:
+async def list_resources(caller: Caller) -> ResourcesOut:
     resolver = await runtime.get_resolver()
-    return await runtime.read(
+    return await runtime.run_read_query(
         lambda: ResourcesOut(
-            resources=[_describe(resolver, resource, caller) for resource in resolver.policy.resources.values()],
+            resources=[_describe_resource(resolver, resource, caller) for resource in resolver.policy.resources.values()],
             heartbeats=_list_heartbeats(resolver) if caller.may_read("openclaw://heartbeat") else [],
         )
     )
 
 
-async def explain(request_id: str, caller: Caller) -> ExplainOut:
+async def get_request_log(request_id: str, caller: Caller) -> ExplainOut:
     """Return the log of a request of this caller. Raises: NotFound."""
     resolver = await runtime.get_resolver()
     # A database may take no text that cannot be an id, such as one with NUL.
     if not re.fullmatch("[0-9a-f]{1,32}", request_id):
         raise NotFound("This is not a request's id.", "provenance.request_id of an answer names it: small letters a-f and digits.")
-    if resolver.logger.is_waiting:
+    if resolver.logger.has_unwritten_rows:
         await resolver.logger.flush()
     rows = RequestLog.objects.filter(request_id=request_id, agent_id=caller.name).values(*ExplainOut.model_fields)
-    row = await runtime.read(rows.first)
+    row = await runtime.run_read_query(rows.first)
     if row is None:
         raise NotFound("There is no such request, or it was somebody else's.", "provenance.request_id of an answer names it.")
-    return ExplainOut(**row | {"timestamp": format_moment(row["timestamp"].timestamp())})
+    return ExplainOut(**row | {"timestamp": format_timestamp(row["timestamp"].timestamp())})
 
 
-async def status() -> StatusOut:
+async def get_status() -> StatusOut:
     resolver = await runtime.get_resolver()
-    return await runtime.read(lambda: _read_status(resolver))
+    return await runtime.run_read_query(lambda: _read_status(resolver))
 
 
-def _describe(resolver: Resolver, resource: Resource, caller: Caller) -> ResourceOut:
+def _describe_resource(resolver: Resolver, resource: Resource, caller: Caller) -> ResourceOut:
     now, steady = resolver.context.now(), resolver.context.steady()
     sample = GatewayRequest(resource, {}, caller)
     limits = [] if resource.limit_per else resolver.quota.list_limits(sample)
-    admission = limiter.peek(limits, now, steady) if limits else None
+    admission = limiter.peek_admission(limits, now, steady) if limits else None
     may_read = caller.may_read(resource.uri)
     entries = Entry.objects.filter(resource=resource.name, agent=sample.owner, attributes_sha256=sample.attributes_sha256)
     fetched = entries.order_by("-fetched_at").values_list("fetched_at", flat=True).first() if may_read else None
@@ -194,8 +194,8 @@ def _read_status(resolver: Resolver) -> StatusOut:
                 kind=upstream.kind,
                 circuit=breaker.state.value,
                 failures=breaker.failures,
-                opened_until=format_moment(breaker.opened_until),
-                **{name: format_moment(moment.timestamp()) if moment else None for name, moment in moments.items()},
+                opened_until=format_timestamp(breaker.opened_until),
+                **{name: format_timestamp(moment.timestamp()) if moment else None for name, moment in moments.items()},
                 error=row.error,
                 detail=row.detail,
             )
@@ -206,4 +206,4 @@ def _read_status(resolver: Resolver) -> StatusOut:
 def _list_heartbeats(resolver: Resolver) -> list[HeartbeatOut]:
     now = dt.datetime.fromtimestamp(resolver.context.now(), dt.UTC)
     agent_ids = Heartbeat.objects.order_by("agent_id").values_list("agent_id", flat=True).distinct()
-    return [HeartbeatOut.model_validate(agent_heartbeats.state(agent_id, now)) for agent_id in agent_ids]
+    return [HeartbeatOut.model_validate(heartbeat_verification.describe_agent_state(agent_id, now)) for agent_id in agent_ids]

@@ -11,7 +11,7 @@ from urllib.parse import parse_qsl, quote, unquote, urlencode
 
 from config.errors import InvalidArgument, NotFound
 from mcpserver.gateway.auth import ANYBODY, Caller
-from mcpserver.gateway.canonical_json import digest
+from mcpserver.gateway.canonical_json import hash_json
 from mcpserver.gateway.resource_policy import ATTRIBUTE, Parameter, Policy, Resource
 from mcpserver.upstreams.config import parse_duration
 
@@ -43,7 +43,7 @@ class GatewayRequest:
             and parameter.type != "numbers"
             and (with_local or not parameter.local)
         }
-        return resource.fill(params) + (f"?{urlencode(query, safe=',:')}" if query else "")
+        return resource.fill_uri(params) + (f"?{urlencode(query, safe=',:')}" if query else "")
 
     @cached_property
     def upstream_params(self) -> Mapping[str, Any]:
@@ -57,12 +57,12 @@ class GatewayRequest:
         content: Any = {"resource": self.resource.name, "params": params, "scope": self.owner}
         if self.attributes_sha256:
             content["attributes"] = self.attributes_sha256
-        return digest(content)
+        return hash_json(content)
 
     @cached_property
     def history_key(self) -> str:
         """The key of all that was ever seen in answers to whoever asks, whatever the question."""
-        return digest({"seen": self.resource.name, "scope": self.owner, "attributes": self.attributes_sha256})
+        return hash_json({"seen": self.resource.name, "scope": self.owner, "attributes": self.attributes_sha256})
 
     @property
     def owner(self) -> str:
@@ -73,7 +73,7 @@ class GatewayRequest:
     def attributes_sha256(self) -> str:
         """SHA-256 hex of the RFC 8785 JSON of the agent's attributes; "" without any, or where all may share the answer."""
         # An agent whose attributes change is not given what was fetched for the earlier ones.
-        return digest(dict(self.caller.attributes)) if self.resource.private and self.caller.attributes else ""
+        return hash_json(dict(self.caller.attributes)) if self.resource.private and self.caller.attributes else ""
 
     @property
     def max_items(self) -> int | None:
@@ -153,7 +153,7 @@ def build_chain_request(policy: Policy, uri: str, request: GatewayRequest) -> Ga
 def _parse_value(parameter: Parameter, raw: Any, internal: bool) -> Any:
     """Raises: InvalidArgument."""
     try:
-        return _convert(parameter, raw, internal)
+        return _convert_value(parameter, raw, internal)
     except (ValueError, TypeError, OverflowError):
         high = parameter.max or ("7d" if parameter.type == "window" else 0)
         form = _FORMS[parameter.type].format(low=parameter.min or 0, high=high, values=", ".join(parameter.values))
@@ -162,7 +162,7 @@ def _parse_value(parameter: Parameter, raw: Any, internal: bool) -> Any:
         raise InvalidArgument(f"{parameter.name}: {form}.", parameter.help) from None
 
 
-def _convert(parameter: Parameter, raw: Any, internal: bool) -> Any:
+def _convert_value(parameter: Parameter, raw: Any, internal: bool) -> Any:
     """Raises: ValueError, TypeError, OverflowError for what the parameter does not take."""
     low, high, values = parameter.min, parameter.max, parameter.values
     match parameter.type:

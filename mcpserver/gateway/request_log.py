@@ -52,14 +52,14 @@ class Pending:
     def __bool__(self) -> bool:
         return bool(self.rows or self.counts or self.upstreams)
 
-    def count(self, key: CountKey, counts: Counts) -> None:
+    def add_counts(self, key: CountKey, counts: Counts) -> None:
         calls, upstream_calls, cost = map(add, self.counts.get(key, (0, 0, 0.0)), counts)
         self.counts[key] = calls, upstream_calls, cost
 
     def extend(self, newer: "Pending") -> None:
         self.rows = [*self.rows, *newer.rows][:MAX_WAITING]
         for key, counts in newer.counts.items():
-            self.count(key, counts)
+            self.add_counts(key, counts)
         self.upstreams |= newer.upstreams
         self.files += newer.files
 
@@ -79,10 +79,10 @@ class RequestLogger:
         self._swept_at = float("-inf")
 
     @property
-    def is_waiting(self) -> bool:
+    def has_unwritten_rows(self) -> bool:
         return bool(self._pending)
 
-    def note(self, response: GatewayResponse, agent: str, seconds: float, cost: float) -> None:
+    def log_response(self, response: GatewayResponse, agent: str, seconds: float, cost: float) -> None:
         """Log and count a request. `cost`: of one call upstream."""
         sent = 0
         for attempt in response.attempts:
@@ -90,19 +90,19 @@ class RequestLogger:
                 sent, attempt.is_counted = sent + 1, True
         ms = round(seconds * 1000, 3)
         pending, hour = self._pending, int(response.now // 3600)
-        row = _to_row(response, agent, ms, cost * sent)
+        row = _build_log_row(response, agent, ms, cost * sent)
         self._journal.append([*row, sent])
         if len(pending.rows) < MAX_WAITING:
             pending.rows.append(row)
-        pending.count((hour, agent, response.resource, response.outcome), (1, sent, cost * sent))
-        metrics.observe(response, ms)
+        pending.add_counts((hour, agent, response.resource, response.outcome), (1, sent, cost * sent))
+        metrics.observe_response(response, ms)
         self._flush_soon()
 
-    def note_upstream(self, name: str, breaker: CircuitBreaker, error: UpstreamError | None = None) -> None:
-        when, until = _to_moment(self._context.now()), breaker.opened_until
+    def log_upstream_state(self, name: str, breaker: CircuitBreaker, error: UpstreamError | None = None) -> None:
+        when, until = _to_datetime(self._context.now()), breaker.opened_until
         state = self._pending.upstreams.setdefault(name, {})
         state |= {"circuit": breaker.state, "failures": breaker.failures}
-        state["opened_until"] = None if until is None else _to_moment(until)
+        state["opened_until"] = None if until is None else _to_datetime(until)
         if error is None:
             state["answered_at"] = when
         else:
@@ -110,10 +110,10 @@ class RequestLogger:
         self._flush_soon()
 
     def _flush_soon(self) -> None:
-        self._context.follow_loop()
+        self._context.reset_on_new_loop()
         task = self._flushing
         if task is None or task.done() or task.get_loop() is not asyncio.get_running_loop():
-            self._flushing = self._context.start(self._flush_until_written())
+            self._flushing = self._context.start_task(self._flush_until_written())
 
     async def _flush_until_written(self) -> None:
         while True:
@@ -124,12 +124,12 @@ class RequestLogger:
 
     async def flush(self) -> None:
         touched = self._entries.pop_touched()
-        await self._entries.save()
+        await self._entries.write_pending()
         pending, self._pending = self._pending, Pending()
         pending.files += self._journal.end_batch()
         try:
             if pending or pending.files:
-                await self._context.write(partial(_write, pending))
+                await self._context.write(partial(_write_pending, pending))
         except Exception:
             log.exception("The gateway's log and counts cannot be written; they are kept for the next try.")
             pending.extend(self._pending)
@@ -137,22 +137,22 @@ class RequestLogger:
             return
         if touched or self._is_sweep_due():
             try:
-                await self._context.write(partial(self._tidy, touched))
+                await self._context.write(partial(self._delete_old_rows, touched))
             except Exception:
                 log.exception("Expired entries and log lines could not be deleted; the next sweep tries again.")
 
     def _is_sweep_due(self) -> bool:
         return abs(self._context.steady() - self._swept_at) > 600.0  # seconds between two sweeps
 
-    def _tidy(self, touched: Sequence[str]) -> None:
+    def _delete_old_rows(self, touched: Sequence[str]) -> None:
         now = self._context.now()
         cache.touch_entries(touched, now)
         if self._is_sweep_due():
             self._swept_at = self._context.steady()
             # Count what killed processes left, before old rows go: a row says that its request was counted.
-            for file, lines in journal.read_left_over(self._folder):
-                _write(_read_journal(file, lines))
-            cache.sweep(self._max_bytes, now)
+            for file, lines in journal.read_orphaned_files(self._folder):
+                _write_pending(_read_journal(file, lines))
+            cache.delete_expired(self._max_bytes, now)
             last = RequestLog.objects.order_by("-pk").values_list("pk", flat=True)[self._max_rows : self._max_rows + 1].first()
             if last:
                 RequestLog.objects.filter(pk__lte=last).delete()
@@ -169,11 +169,11 @@ def _read_journal(file: journal.File, lines: Sequence[Any]) -> Pending:
             when = row["timestamp"] = dt.datetime.fromisoformat(row["timestamp"])
             pending.rows.append(tuple(row.values()))
             hour = int(when.timestamp() // 3600)
-            pending.count((hour, row["agent_id"], row["resource"], row["outcome"]), (1, sent, row["cost_units"]))
+            pending.add_counts((hour, row["agent_id"], row["resource"], row["outcome"]), (1, sent, row["cost_units"]))
     return pending
 
 
-def announce_policy() -> None:
+def announce_policy_change() -> None:
     """Have every process read the policy and its secrets again at its next look."""
     UpstreamState.objects.update_or_create(name=POLICY_ROW, defaults={"resets": F("resets") + 1}, create_defaults={"resets": 1})
 
@@ -188,14 +188,14 @@ def reset_circuits(upstreams: Sequence[str]) -> list[str]:
     return names
 
 
-def _to_moment(seconds: float) -> dt.datetime:
+def _to_datetime(seconds: float) -> dt.datetime:
     return dt.datetime.fromtimestamp(seconds, dt.UTC)
 
 
-def _to_row(response: GatewayResponse, agent: str, ms: float, cost: float) -> Row:
+def _build_log_row(response: GatewayResponse, agent: str, ms: float, cost: float) -> Row:
     attempts = response.attempts
     return (
-        *(response.request_id, _to_moment(response.now), response.resource, agent, response.asked, response.answered or ""),
+        *(response.request_id, _to_datetime(response.now), response.resource, agent, response.asked, response.answered or ""),
         *(response.outcome, response.upstream or "", ms, response.outcome == CACHED, response.count, response.error),
         max(0, sum(attempt.is_sent for attempt in attempts) - 1),
         *(response.remaining, cost, round(response.stale_for, 1), response.sha256 or ""),
@@ -203,7 +203,7 @@ def _to_row(response: GatewayResponse, agent: str, ms: float, cost: float) -> Ro
     )
 
 
-def _write(pending: Pending) -> None:
+def _write_pending(pending: Pending) -> None:
     # Plain SQL: thousands of rows a second come of cached answers alone.
     timestamp, marks = RequestLog._meta.get_field("timestamp"), ", ".join(["%s"] * len(COLUMNS))
     sql = f"INSERT INTO {RequestLog._meta.db_table} ({', '.join(COLUMNS)}) VALUES ({marks})"  # noqa: S608  our own columns
@@ -212,10 +212,10 @@ def _write(pending: Pending) -> None:
         if rows:
             cursor.executemany(sql, rows)
         for (hour, *names), counted in sorted(pending.counts.items()):
-            key = dict(zip(("hour", "agent_id", "resource", "outcome"), (_to_moment(hour * 3600), *names), strict=True))
+            key = dict(zip(("hour", "agent_id", "resource", "outcome"), (_to_datetime(hour * 3600), *names), strict=True))
             found = dict(zip(("calls", "upstream_calls", "cost_units"), counted, strict=True))
             more = {name: F(name) + number for name, number in found.items()}
             CallCount.objects.update_or_create(**key, defaults=more, create_defaults=found)
         for name, values in pending.upstreams.items():
             UpstreamState.objects.update_or_create(name=name, defaults=values)
-    journal.remove(pending.files)
+    journal.remove_files(pending.files)

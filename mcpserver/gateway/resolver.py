@@ -15,19 +15,19 @@ from typing import Any, Final
 
 import orjson
 
-from mcpserver.gateway import agent_heartbeats, payload_schemas
+from mcpserver.gateway import heartbeat_verification, payload_schemas
 from mcpserver.gateway.auth import Caller
 from mcpserver.gateway.cache import EntryCache
-from mcpserver.gateway.canonical_json import digest
+from mcpserver.gateway.canonical_json import hash_json
 from mcpserver.gateway.circuit_breaker import CircuitBreaker
-from mcpserver.gateway.fetcher import Fetch, Fetcher, derive
+from mcpserver.gateway.fetcher import Fetch, Fetcher, copy_with_data
 from mcpserver.gateway.limiter import Quota
 from mcpserver.gateway.models import Entry, UpstreamState
 from mcpserver.gateway.process_context import ProcessContext
 from mcpserver.gateway.request import GatewayRequest, build_chain_request
 from mcpserver.gateway.request_log import POLICY_ROW, RequestLogger
 from mcpserver.gateway.resource_policy import Policy, PolicyError
-from mcpserver.gateway.response import CACHED, EXHAUSTED, FALLBACK, FRESH, STALE, Attempt, GatewayResponse, format_moment
+from mcpserver.gateway.response import CACHED, EXHAUSTED, FALLBACK, FRESH, STALE, Attempt, GatewayResponse, format_timestamp
 from mcpserver.upstreams.client_interface import ENDS_CHAIN, NOT_GRANTED, SKIPPED, UpstreamAnswer, UpstreamClient
 
 WAIT: Final = 20.0  # seconds that a request waits, unless it says otherwise
@@ -64,20 +64,20 @@ class Resolver:
         self._looked_at = float("-inf")
         self._resets: dict[str, int] | None = None
 
-    async def ask(self, request: GatewayRequest, wait: float = WAIT) -> GatewayResponse:
+    async def resolve(self, request: GatewayRequest, wait: float = WAIT) -> GatewayResponse:
         """Return the response to a request, within `wait` seconds. Raises: Unauthorized, Forbidden."""
-        request.caller.check(request.resource.uri)
-        self.context.follow_loop()
+        request.caller.expect_grant(request.resource.uri)
+        self.context.reset_on_new_loop()
         began = time.perf_counter()
-        response = await self._answer(request, asyncio.get_running_loop().time() + wait)
-        self._account(response, request.caller, began)
+        response = await self._find_response(request, asyncio.get_running_loop().time() + wait)
+        self._log_response(response, request.caller, began)
         return response
 
-    def repeat(self, request: GatewayRequest, entry: Entry, before: GatewayResponse) -> GatewayResponse:
+    def repeat_cached(self, request: GatewayRequest, entry: Entry, before: GatewayResponse) -> GatewayResponse:
         """Return once more what was answered from this entry: with an id and an age of its own, logged and counted."""
         began = time.perf_counter()
-        response = self._respond(request, CACHED, entry, before=before)
-        self._account(response, request.caller, began)
+        response = self._build_response(request, CACHED, entry, before=before)
+        self._log_response(response, request.caller, began)
         return response
 
     def get_fresh_in_memory(self, request: GatewayRequest) -> Entry | None:
@@ -88,7 +88,7 @@ class Resolver:
             self.fetcher.refresh(request)
         return entry
 
-    async def look(self) -> None:
+    async def follow_desk_changes(self) -> None:
         """Follow the desk's numbers and `gateway forget`. What cannot be read changes nothing."""
         try:
             await self.cache.drop_deleted()
@@ -115,49 +115,49 @@ class Resolver:
         await self.client.close()
         await self.logger.flush()
 
-    def _account(self, response: GatewayResponse, caller: Caller, began: float) -> None:
+    def _log_response(self, response: GatewayResponse, caller: Caller, began: float) -> None:
         cost = self.policy.resources[response.resource].cost
-        self.logger.note(response, caller.name, time.perf_counter() - began, cost)
+        self.logger.log_response(response, caller.name, time.perf_counter() - began, cost)
         now = self.context.steady()
         if abs(now - self._looked_at) > LOOK:
             self._looked_at = now
-            self.context.start(self.look())
+            self.context.start_task(self.follow_desk_changes())
 
-    async def _answer(self, request: GatewayRequest, deadline: float) -> GatewayResponse:
-        entry = await self._find_fresh(request) or await self._find_heartbeat(request)
+    async def _find_response(self, request: GatewayRequest, deadline: float) -> GatewayResponse:
+        entry = await self._find_fresh_entry(request) or await self._find_heartbeat_entry(request)
         if entry is not None:
-            return self._respond(request, CACHED, entry)
+            return self._build_response(request, CACHED, entry)
         attempts: list[Attempt] = []
         fetch = await self.fetcher.fetch(request, deadline, attempts)
         if fetch is not None and fetch.entry is not None:
-            return self._respond(request, FRESH, fetch.entry, attempts, fetch)
+            return self._build_response(request, FRESH, fetch.entry, attempts, fetch)
         entry = await self._follow_chain(request, deadline, attempts)
         kind = request.resource.answers
         if entry is not None:
             other = self.policy.resources[entry.resource].answers
             if other != kind:
-                entry = derive(entry, entry.key, kind, payload_schemas.convert(entry.data, other, kind))
-            return self._respond(request, FALLBACK, entry, attempts, fetch)
+                entry = copy_with_data(entry, entry.key, kind, payload_schemas.convert_payload(entry.data, other, kind))
+            return self._build_response(request, FALLBACK, entry, attempts, fetch)
         if kind == "transactions":  # those that were seen in answers to any question answer each
             entry = await self.cache.find(request.history_key)
             if entry is not None:
                 wallet, rows = str(request.params.get("wallet_address") or "").lower(), entry.data["transactions"]
                 found = [row for row in rows if not wallet or wallet in (row["from"].lower(), row["to"].lower())]
-                entry = derive(entry, request.key, kind, {"transactions": found})
+                entry = copy_with_data(entry, request.key, kind, {"transactions": found})
         else:
             entry = await self.cache.find(request.key)
         if entry is not None and entry.is_usable(self.context.now()):
-            return self._respond(request, STALE, entry, attempts, fetch)
-        return self._respond(request, EXHAUSTED, None, attempts, fetch)
+            return self._build_response(request, STALE, entry, attempts, fetch)
+        return self._build_response(request, EXHAUSTED, None, attempts, fetch)
 
-    async def _find_fresh(self, request: GatewayRequest) -> Entry | None:
+    async def _find_fresh_entry(self, request: GatewayRequest) -> Entry | None:
         entry = self.get_fresh_in_memory(request)
         if entry is None and request.resource.ttl_for(request.params) and not self.fetcher.is_fetching(request):
-            await self.cache.load(request.key)
+            await self.cache.load_from_table(request.key)
             entry = self.get_fresh_in_memory(request)
         return entry
 
-    async def _find_heartbeat(self, request: GatewayRequest) -> Entry | None:
+    async def _find_heartbeat_entry(self, request: GatewayRequest) -> Entry | None:
         """Return the heartbeat that answered this request last, until the next is due: its response may have been lost."""
         resource = request.resource
         if resource.answers != "heartbeat" or self.fetcher.is_fetching(request):
@@ -165,14 +165,14 @@ class Resolver:
         now = dt.datetime.fromtimestamp(self.context.now(), dt.UTC)
         since = now - dt.timedelta(seconds=max(resource.min_interval, resource.period / resource.limit))
         try:
-            found = await self.context.read(partial(agent_heartbeats.find_answer, request.key, since, now))
+            found = await self.context.read(partial(heartbeat_verification.find_heartbeat_for, request.key, since, now))
         except Exception:
             log.exception("The table of heartbeats cannot be read.")
             return None
         if found is None:
             return None
         data, at = orjson.loads(bytes(found.data)), found.received_at.timestamp()
-        note = f"This heartbeat was already handed out at {format_moment(at)}: carry out each instruction_id once."
+        note = f"This heartbeat was already handed out at {format_timestamp(at)}: carry out each instruction_id once."
         entry = self.fetcher.build_entry(request, UpstreamAnswer(data, found.untrusted, note=note))
         entry.fetched_at = entry.fresh_until = entry.gone_after = at
         return entry
@@ -182,24 +182,24 @@ class Resolver:
         for uri in request.resource.chain:
             member = build_chain_request(self.policy, uri, request)
             if member is None:
-                attempts.append(self.fetcher.skip(uri, request.resource.upstream, SKIPPED, "An agent attribute is missing."))
+                attempts.append(self.fetcher.skip_fetch(uri, request.resource.upstream, SKIPPED, "An agent attribute is missing."))
                 continue
             upstream = member.resource.upstream
             if not request.caller.may_read(member.resource.uri):
-                attempts.append(self.fetcher.skip(member.uri, upstream, NOT_GRANTED, "The agent may not read it."))
+                attempts.append(self.fetcher.skip_fetch(member.uri, upstream, NOT_GRANTED, "The agent may not read it."))
                 continue
-            if (entry := await self._find_fresh(member)) is not None:
+            if (entry := await self._find_fresh_entry(member)) is not None:
                 return entry
             if any(attempt.upstream == upstream and attempt.error in ENDS_CHAIN for attempt in attempts):
                 detail = f"{upstream} does not answer at the moment."
-                attempts.append(self.fetcher.skip(member.uri, upstream, SKIPPED, detail))
+                attempts.append(self.fetcher.skip_fetch(member.uri, upstream, SKIPPED, detail))
                 continue
             fetch = await self.fetcher.fetch(member, deadline, attempts, max_attempts=1)
             if fetch is not None and fetch.entry is not None:
                 return fetch.entry
         return None
 
-    def _respond(
+    def _build_response(
         self,
         request: GatewayRequest,
         outcome: str,
@@ -234,7 +234,7 @@ class Resolver:
                 data: Any = payload_schemas.list_items(kind, entry.data)[:most]
                 if kind in payload_schemas.LISTS:
                     data = {**entry.data, payload_schemas.LISTS[kind]: data}
-                data_json, sha256, count = orjson.dumps(data), digest(data), most
+                data_json, sha256, count = orjson.dumps(data), hash_json(data), most
             response.data_json, response.sha256, response.count = data_json, sha256, count
-        response.note = " ".join(filter(None, (response.explain(resource.title), entry.note if entry else "")))
+        response.note = " ".join(filter(None, (response.explain_substitute(resource.title), entry.note if entry else "")))
         return response

@@ -1,6 +1,6 @@
 """The policy: which resources there are, how often each upstream may be asked, and which resources answer in their place.
 
-`load` reads it from the TOML file that ships and the operator's (WIRE_GATEWAY_POLICY). No Django, no clock.
+`load_policy` reads it from the TOML file that ships and the operator's (WIRE_GATEWAY_POLICY). No Django, no clock.
 """
 
 import re
@@ -18,7 +18,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, Va
 from pydantic.dataclasses import dataclass
 from referencing import Registry
 
-from mcpserver.upstreams.config import FOREVER, TABLE, Duration, Upstream, matches, name_tables
+from mcpserver.upstreams.config import FOREVER, TABLE, Duration, Upstream, add_table_names, build_pattern_check
 
 NUMBERS: Final = ("limit", "min_interval", "ttl", "stale", "timeout", "attempts", "cost")  # what the desk may override
 VERSION: Final = 1
@@ -45,7 +45,7 @@ _SENTENCES: Final = {
 }
 
 
-def explain(error: ValidationError, table: str = "") -> PolicyError:
+def describe_policy_error(error: ValidationError, table: str = "") -> PolicyError:
     """Return the first fault of a policy as a sentence. It repeats no value, which may be a secret."""
     fault = error.errors(include_url=False, include_input=False)[0]
     where = ".".join(filter(None, (table, *map(str, fault["loc"]))))
@@ -91,7 +91,7 @@ class Parameter:
 
 @dataclass(frozen=True, config=TABLE)
 class Resource:
-    name: Annotated[str, matches(r"[a-z][a-z0-9_]{0,59}", "a name has small letters, digits and underscores")]
+    name: Annotated[str, build_pattern_check(r"[a-z][a-z0-9_]{0,59}", "a name has small letters, digits and underscores")]
     uri: str
     upstream: str
     # fmt: off
@@ -107,7 +107,7 @@ class Resource:
     title: str = ""
     description: str = ""
     schema: Mapping[str, Any] = field(default_factory=dict)  # JSON Schema of `json`, 2020-12
-    params: Annotated[Mapping[str, Parameter], BeforeValidator(name_tables)] = field(default_factory=dict)
+    params: Annotated[Mapping[str, Parameter], BeforeValidator(add_table_names)] = field(default_factory=dict)
     stale: Duration = 0.0
     # Other addresses that answer in its place, in order.
     chain: tuple[str, ...] = ()
@@ -152,7 +152,7 @@ class Resource:
     def validator(self) -> Draft202012Validator:
         return Draft202012Validator(self.schema, registry=Registry())  # which fetches nothing
 
-    def fill(self, params: Mapping[str, Any]) -> str:
+    def fill_uri(self, params: Mapping[str, Any]) -> str:
         return _HOLE.sub(lambda hole: str(params[hole[2]]) if hole[1] else quote(str(params[hole[2]]), safe="-._~"), self.uri)
 
     def ttl_for(self, params: Mapping[str, Any]) -> float:
@@ -178,8 +178,8 @@ class CircuitPolicy:
 @dataclass(frozen=True, config=TABLE)
 class Policy:
     version: Literal[1]
-    resources: Annotated[Mapping[str, Resource], BeforeValidator(name_tables)] = field(default_factory=dict)
-    upstreams: Annotated[Mapping[str, Upstream], BeforeValidator(name_tables)] = field(default_factory=dict)
+    resources: Annotated[Mapping[str, Resource], BeforeValidator(add_table_names)] = field(default_factory=dict)
+    upstreams: Annotated[Mapping[str, Upstream], BeforeValidator(add_table_names)] = field(default_factory=dict)
     defaults: Defaults = field(default_factory=Defaults)
     circuit: CircuitPolicy = field(default_factory=CircuitPolicy)
 
@@ -189,7 +189,7 @@ class Policy:
             if resource.upstream not in self.upstreams:
                 raise ValueError(f"resources.{resource.name}.upstream: there is no upstream {resource.upstream!r}")
             for uri in resource.chain:
-                if uri == resource.uri or _find_member(self, uri) is None:
+                if uri == resource.uri or _find_chain_resource(self, uri) is None:
                     raise ValueError(f"resources.{resource.name}.chain: {uri!r} is not another resource of this policy")
         for upstream in self.upstreams.values():
             for name, adapter in upstream.adapters.items():
@@ -204,7 +204,7 @@ class Policy:
             raise ValueError("resources: two of them have the same uri")
         return self
 
-    def overridden(self, numbers: Mapping[str, Mapping[str, Any]]) -> "Policy":
+    def with_overrides(self, numbers: Mapping[str, Mapping[str, Any]]) -> "Policy":
         """Return the policy with other numbers, by resource. Raises: PolicyError."""
         resources = dict(self.resources)
         for name, changes in numbers.items():
@@ -215,7 +215,7 @@ class Policy:
             try:
                 changed = replace(resources[name], **changes)
             except ValidationError as error:
-                raise explain(error, name) from error
+                raise describe_policy_error(error, name) from error
             if changed.min_interval and "min_interval" in changes and "limit" not in changes:
                 # A shorter interval lifts the limit to what it lets through: four hours make six a day of four.
                 changed = replace(changed, limit=max(changed.limit, int(changed.period // changed.min_interval)))
@@ -234,11 +234,11 @@ class Policy:
         return None
 
 
-def load(extra: Path | None = None) -> Policy:
+def load_policy(extra: Path | None = None) -> Policy:
     """Return the policy that ships, with the operator's tables laid over it. Raises: PolicyError."""
-    raw = _read(SHIPPED)
+    raw = _read_toml(SHIPPED)
     if extra is not None:
-        raw = _merge(raw, _read(extra))
+        raw = _merge_tables(raw, _read_toml(extra))
     if isinstance(raw["resources"], dict) and isinstance(raw["upstreams"], dict):
         _add_passed_resources(raw["upstreams"], raw["resources"])
     if raw.get("version") != VERSION:
@@ -246,7 +246,7 @@ def load(extra: Path | None = None) -> Policy:
     try:
         policy = Policy(**raw)
     except ValidationError as error:
-        raise explain(error) from error
+        raise describe_policy_error(error) from error
     general = {key: getattr(policy.defaults, key) for key in ("attempts", "timeout_attempts")}
     resources = {}
     for name, one in policy.resources.items():
@@ -263,12 +263,12 @@ def _add_passed_resources(upstreams: Mapping[str, Any], resources: dict[str, Any
         key, general = name.replace("-", "_"), {**_PASSED, "upstream": name}
         own = {"uri": f"mcp://{name}/{{+uri}}", "answers": "contents", "title": f"A resource of {name}"}
         listing = {"uri": f"mcp://{name}/", "answers": "listing", "title": f"Resources of {name}"}
-        resources[key] = _merge({**general, **own, "params": {"uri": _ADDRESS}}, resources.get(key, {}))
-        resources[f"{key}_list"] = _merge({**general, **listing}, resources.get(f"{key}_list", {}))
+        resources[key] = _merge_tables({**general, **own, "params": {"uri": _ADDRESS}}, resources.get(key, {}))
+        resources[f"{key}_list"] = _merge_tables({**general, **listing}, resources.get(f"{key}_list", {}))
         upstream["adapters"] = {key: {"resource": "{uri}"}, **upstream.get("adapters", {})}
 
 
-def _read(file: Path) -> dict[str, Any]:
+def _read_toml(file: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(file.read_text(encoding="utf-8"))
     except OSError as error:
@@ -277,25 +277,25 @@ def _read(file: Path) -> dict[str, Any]:
         raise PolicyError(f"{file} is not TOML: {error}.") from error
 
 
-def _merge(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
+def _merge_tables(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
     merged = dict(below)
     for key, value in above.items():
         old = merged.get(key)
-        merged[key] = _merge(old, value) if isinstance(old, dict) and isinstance(value, dict) else value
+        merged[key] = _merge_tables(old, value) if isinstance(old, dict) and isinstance(value, dict) else value
     return merged
 
 
-def _find_member(policy: Policy, uri: str) -> Resource | None:
+def _find_chain_resource(policy: Policy, uri: str) -> Resource | None:
     """Return the resource of a chain's address. A hole for an attribute of the agent fits every hole of the resource."""
     for resource in policy.resources.values():
         if match := resource.pattern.fullmatch(uri):
             values = zip((resource.params[name] for name in resource.holes), match.groups(), strict=True)
-            if all(value.startswith("{agent.") or _fits(parameter, value) for parameter, value in values):
+            if all(value.startswith("{agent.") or _accepts_value(parameter, value) for parameter, value in values):
                 return resource
     return None
 
 
-def _fits(parameter: Parameter, value: str) -> bool:
+def _accepts_value(parameter: Parameter, value: str) -> bool:
     if parameter.type == "enum":
         return value.lower() in {known.lower() for known in (*parameter.values, *parameter.internal)}
     return not parameter.pattern or re.fullmatch(parameter.pattern, value) is not None

@@ -75,7 +75,7 @@ class Attempt:
         return {
             "resource": self.uri,
             "upstream": self.upstream,
-            "at": format_moment(self.at),
+            "at": format_timestamp(self.at),
             "took_ms": round(self.took * 1000, 1),
             "error": self.error,
             "detail": self.detail,
@@ -137,8 +137,8 @@ class GatewayResponse:
             "answered": self.answered,
             "outcome": self.outcome,
             "upstream": self.upstream,
-            "fetched_at": format_moment(self.fetched_at),
-            "fresh_until": format_moment(self.fresh_until),
+            "fetched_at": format_timestamp(self.fetched_at),
+            "fresh_until": format_timestamp(self.fresh_until),
             "stale_s": round(self.stale_for, 1),
             "attempts": [attempt.to_dict() for attempt in self.attempts],
             "sha256": self.sha256,
@@ -157,7 +157,7 @@ class GatewayResponse:
     def body(self) -> bytes:
         return self.head + self.data_json + self.tail
 
-    def explain(self, title: str) -> str:
+    def explain_substitute(self, title: str) -> str:
         """Return what a reader should know of data that are old, or of something else than was asked; "" for others."""
         why = f" ({self._failures[-1].error}: {self._failures[-1].detail.rstrip('.')})" if self._failures else ""
         if self.outcome == FALLBACK:
@@ -165,7 +165,7 @@ class GatewayResponse:
         if self.outcome == STALE:
             age = self.now - (self.fetched_at or 0)
             old = f"{_format_age(age)} old" if age >= 0 else "of unknown age, because a clock was wrong"
-            return f"{self.asked} did not answer{why}. The data are {old}, fetched {format_moment(self.fetched_at)}."
+            return f"{self.asked} did not answer{why}. The data are {old}, fetched {format_timestamp(self.fetched_at)}."
         if self.outcome == EXHAUSTED:
             empty = f"An empty answer says nothing about {title.lower()}."
             return f"Nothing is known: {self.asked} did not answer{why}, and nothing is stored. {empty}"
@@ -173,7 +173,7 @@ class GatewayResponse:
 
 
 @lru_cache(maxsize=2_000)  # every answer from an entry has the same two
-def format_moment(seconds: float | None) -> str | None:
+def format_timestamp(seconds: float | None) -> str | None:
     if seconds is None:
         return None
     try:

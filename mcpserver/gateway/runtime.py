@@ -20,7 +20,7 @@ from config.database.threads import in_thread
 from mcpserver.gateway.models import Override
 from mcpserver.gateway.process_context import ProcessContext
 from mcpserver.gateway.resolver import LONGEST_WAIT, Resolver
-from mcpserver.gateway.resource_policy import Policy, PolicyError, load
+from mcpserver.gateway.resource_policy import Policy, PolicyError, load_policy
 
 if TYPE_CHECKING:
     from mcpserver.upstreams.upstream_clients import Upstreams
@@ -36,7 +36,7 @@ _is_outdated = False
 _retiring: Final[set[asyncio.Task[None]]] = set()
 
 
-async def write(work: Callable[[], T]) -> T:
+async def run_write(work: Callable[[], T]) -> T:
     def run() -> T:
         routing.look_after_connection()
         if connection.vendor == "sqlite" and not connection.in_atomic_block:
@@ -47,22 +47,22 @@ async def write(work: Callable[[], T]) -> T:
     return await asyncio.get_running_loop().run_in_executor(_writer, run)
 
 
-async def read(work: Callable[[], T]) -> T:
+async def run_read_query(work: Callable[[], T]) -> T:
     return await in_thread(partial(routing.read, work))
 
 
-def policy() -> Policy:
-    return _override(load(settings.WIRE_GATEWAY_POLICY))
+def load_current_policy() -> Policy:
+    return _apply_overrides(load_policy(settings.WIRE_GATEWAY_POLICY))
 
 
-def _override(found: Policy) -> Policy:
+def _apply_overrides(found: Policy) -> Policy:
     numbers: dict[str, dict[str, float]] = defaultdict(dict)
     for row in Override.objects.all():
         numbers[row.resource][row.number] = row.value
-    return found.overridden(numbers)
+    return found.with_overrides(numbers)
 
 
-def connect(found: Policy) -> "Upstreams":
+def build_upstreams(found: Policy) -> "Upstreams":
     from mcpserver.upstreams.upstream_clients import Upstreams  # loads the MCP SDK, which takes a second
 
     return Upstreams(found.upstreams)
@@ -76,8 +76,8 @@ async def get_resolver() -> Resolver:
         return before
     _is_outdated = False
     try:
-        read_policy = partial(_override, load(settings.WIRE_GATEWAY_POLICY))
-        found = await read(read_policy)
+        read_policy = partial(_apply_overrides, load_policy(settings.WIRE_GATEWAY_POLICY))
+        found = await run_read_query(read_policy)
     except PolicyError as error:
         if before is None:
             raise
@@ -87,49 +87,49 @@ async def get_resolver() -> Resolver:
         if _resolver is before:
             _resolver = Resolver(
                 found,
-                connect(found),
-                ProcessContext(write, read),
+                build_upstreams(found),
+                ProcessContext(run_write, run_read_query),
                 max_bytes=settings.WIRE_GATEWAY_CACHE_BYTES,
                 log_rows=settings.WIRE_GATEWAY_LOG_ROWS,
                 journal=Path(settings.WIRE_DATA_DIR) / "gateway",
                 read_policy=read_policy,
-                reload=reload,
+                reload=reload_policy,
             )
             if before is not None:
                 log.warning("The policy and its secrets were read again.")
-                task = asyncio.create_task(_retire(before))
+                task = asyncio.create_task(_close_later(before))
                 _retiring.add(task)
                 task.add_done_callback(_retiring.discard)
         assert _resolver is not None  # noqa: S101
         return _resolver
 
 
-async def _retire(before: Resolver) -> None:
+async def _close_later(before: Resolver) -> None:
     await asyncio.sleep(LONGEST_WAIT)
     await before.close()
 
 
-def reload(*_signal: Any) -> None:
+def reload_policy(*_signal: Any) -> None:
     global _is_outdated
     _is_outdated = True
 
 
-def start() -> None:
+def watch_sighup() -> None:
     with suppress(ValueError):  # not the main thread
         if signal.getsignal(signal.SIGHUP) is signal.SIG_DFL:
-            signal.signal(signal.SIGHUP, reload)
+            signal.signal(signal.SIGHUP, reload_policy)
 
 
-def ready() -> Resolver | None:
+def get_ready_resolver() -> Resolver | None:
     return None if _is_outdated else _resolver
 
 
-def replace(other: Resolver | None) -> None:
+def replace_resolver(other: Resolver | None) -> None:
     """Set another resolver for this process; None builds it anew of the settings."""
     global _resolver
     _resolver = other
 
 
-async def close() -> None:
+async def close_resolver() -> None:
     if _resolver is not None:
         await _resolver.close()

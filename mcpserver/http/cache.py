@@ -73,7 +73,7 @@ class Exchange:
         return
 
 
-def result_key(server: str, version: str, method: str, params: Any) -> Key | None:
+def build_result_key(server: str, version: str, method: str, params: Any) -> Key | None:
     """Return the key of a result, the question without `_meta`; None for what is not cached, such as what somebody paid for."""
     meta = params.get("_meta") if params else None
     is_paid = isinstance(meta, dict) and PAYMENT in meta
@@ -86,11 +86,11 @@ def result_key(server: str, version: str, method: str, params: Any) -> Key | Non
         return None
 
 
-async def result_of(
+async def get_result(
     name: str, server: Server[Any], caller: Caller, method: str, params: Any, headers: Mapping[str, str], *, cacheable: bool = True
 ) -> tuple[Result, Key | None]:
     """Return the result, and its key in the cache if it succeeded. Raises: Unavailable, whatever the SDK answers with an error."""
-    key = result_key(name, caller.version, method, params) if cacheable else None
+    key = build_result_key(name, caller.version, method, params) if cacheable else None
 
     async def make() -> tuple[Result, int | None]:
         connection = Connection.from_envelope(*caller)
@@ -105,26 +105,26 @@ async def result_of(
 
     if key is None:
         return (await make())[0], None
-    check(server, caller.version, method, params)
+    validate_request(server, caller.version, method, params)
     if (cached := memory_cache.answers.get(key)) is not None:
-        return _mark_stale(method, cached), key
+        return _mark_if_stale(method, cached), key
     made: Result = await memory_cache.answers.make(key, make)
     return made, key if made.worked else None
 
 
-def find_repeat(key: Key) -> tuple[Repeat, bytes] | None:
+def find_cached_repeat(key: Key) -> tuple[Repeat, bytes] | None:
     """Return the cached result of a request that is the same as one that succeeded: every check would come to the same."""
     repeat: Repeat | None = memory_cache.answers.get(key)
     cached: Result | None = memory_cache.answers.get(repeat.key) if repeat is not None else None
-    return (repeat, _mark_stale(repeat.method, cached).json) if repeat is not None and cached is not None else None
+    return (repeat, _mark_if_stale(repeat.method, cached).json) if repeat is not None and cached is not None else None
 
 
-def remember(key: Key, result: Key, method: str, asked: CountedCall | None) -> None:
+def cache_repeat(key: Key, result: Key, method: str, asked: CountedCall | None) -> None:
     headers = sum(len(name) + len(value) + 200 for name, value in key[2])
     memory_cache.answers.put(key, Repeat(result, method, asked), len(key[-1]) + len(result[-1]) + headers + OVERHEAD)
 
 
-def check(server: Server[Any], version: str, method: str, params: Any) -> None:
+def validate_request(server: Server[Any], version: str, method: str, params: Any) -> None:
     """Check what the SDK checks of the first client: a bad `_meta`, in no result's key, is refused. Raises: ValidationError."""
     if (method, version) in CLIENT_REQUESTS:
         validate_client_request(method, version, params)
@@ -133,7 +133,7 @@ def check(server: Server[Any], version: str, method: str, params: Any) -> None:
         entry.params_type.model_validate(params or {}, by_name=False)
 
 
-def _mark_stale(method: str, cached: Result) -> Result:
+def _mark_if_stale(method: str, cached: Result) -> Result:
     """Return the result; one that was made before the database went away says so."""
     if not memory_cache.answers.is_stale or method in TIMELESS:
         return cached

@@ -32,7 +32,7 @@ class Sessions:
         self.ended = ended
         self.seconds = seconds
 
-    def begin(self) -> str:
+    def make_id(self) -> str:
         """Return a new session id: visible ASCII, as the protocol wants it."""
         return self._signer.sign(secrets.token_urlsafe(18))
 
@@ -49,16 +49,16 @@ class Sessions:
 
     def is_alive(self, session: str) -> bool:
         """Tell whether it is one of ours, and neither expired nor ended. Asks the table, so from a query's thread."""
-        return self.count_seconds_left(session) > 0 and key_of(session) not in self.ended
+        return self.count_seconds_left(session) > 0 and hash_session_id(session) not in self.ended
 
-    def end(self, session: str) -> bool:
+    def end_session(self, session: str) -> bool:
         """Return whether it lived until now."""
         if not self.is_alive(session):
             return False
-        self.ended.add(key_of(session), self.count_seconds_left(session))
+        self.ended.add(hash_session_id(session), self.count_seconds_left(session))
         return True
 
 
-def key_of(session: str) -> str:
+def hash_session_id(session: str) -> str:
     """Return what a table keeps of a session: enough to know it again, too little to use it."""
     return hashlib.sha256(session.encode()).hexdigest()

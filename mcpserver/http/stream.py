@@ -30,7 +30,7 @@ class Streams:
         self._open: dict[asyncio.Event, list[str]] = {}  # by open stream, whose event wakes it: the lists to tell it of
         self._places = Places(f"GET {path}")
 
-    def announce(self, lists: Sequence[str]) -> None:
+    def announce_list_changes(self, lists: Sequence[str]) -> None:
         for changed, untold in self._open.items():
             untold += [name for name in lists if name not in untold]
             changed.set()
@@ -42,9 +42,9 @@ class Streams:
                 refusal = replace(refusal, status=405, headers=(*refusal.headers, ALLOW))
                 await refusal.send(send, jsonrpc=True)
             else:
-                await self._serve(receive, send)
+                await self._send_events(receive, send)
 
-    async def _serve(self, receive: Receive, send: Send) -> None:
+    async def _send_events(self, receive: Receive, send: Send) -> None:
         changed = asyncio.Event()
         untold = self._open[changed] = []
         leaving = asyncio.create_task(wait_for_disconnect(receive))
@@ -67,7 +67,7 @@ class Streams:
             leaving.cancel()
 
 
-async def serve_stream(sdk: App, scope: Scope, receive: Receive, send: Send) -> None:
+async def serve_sdk_stream(sdk: App, scope: Scope, receive: Receive, send: Send) -> None:
     """Serve a stream of the SDK's, for which time is no limit, no longer than LIFETIME; a client that still cares listens again."""
     unfinished = False
 

@@ -19,18 +19,18 @@ async def run_query(query: Callable[..., T], *args: Any, goes_outside: bool = Fa
     try:
         if routing.source.away:
             raise Unavailable  # without waiting for a thread
-        return await _run(partial(routing.read, partial(query, *args)), goes_outside=goes_outside)
+        return await _run_in_thread(partial(routing.read, partial(query, *args)), goes_outside=goes_outside)
     except Unavailable:
         error_counts.counts["mcp"] += 1  # by hand, for the answer's HTTP status is 200
         raise
 
 
-async def store(change: Callable[[], T]) -> T:
+async def run_write(change: Callable[[], T]) -> T:
     """Write in such a thread. Raises: what `change` raises."""
-    return await _run(partial(routing.write, change))
+    return await _run_in_thread(partial(routing.write, change))
 
 
-async def _run(call: Callable[[], T], *, goes_outside: bool = False) -> T:
+async def _run_in_thread(call: Callable[[], T], *, goes_outside: bool = False) -> T:
     try:
         return await in_thread(call, goes_outside=goes_outside)
     except DataError as error:

@@ -32,13 +32,13 @@ from config.http.request_guard import JSONRPC_REFUSED, Message, Receive, Refusal
 from config.tokens import bearer_of
 from mcpserver.cards.negotiation import wants_cards
 from mcpserver.http.bearer import bearer
-from mcpserver.http.cache import Caller, Key, check, find_repeat, remember, result_of
+from mcpserver.http.cache import Caller, Key, cache_repeat, find_cached_repeat, get_result, validate_request
 from mcpserver.http.sessions import HEADER as SESSION_HEADER
 from mcpserver.http.sessions import Sessions
-from mcpserver.http.stream import ALLOW, Streams, serve_stream
-from mcpserver.http.threads import run_query, store
+from mcpserver.http.stream import ALLOW, Streams, serve_sdk_stream
+from mcpserver.http.threads import run_query, run_write
 from mcpserver.tooling import usage
-from mcpserver.tooling.json_schema import list_types
+from mcpserver.tooling.json_schema import spell_nullable_types
 from wire.text.plain_text import plain_text
 
 logger = logging.getLogger(__name__)
@@ -62,7 +62,7 @@ _DECIDING: Final = frozenset((b"accept", b"content-type"))
 class McpEndpoint:
     """The ASGI application of one MCP server whose lists never change, so that it has no streams.
 
-    `name` stands in its cache keys. Several servers may be counted under one name, `counted_as`; `teller` counts for those whom
+    `name` stands in its cache keys. Several servers may be counted under one name, `counted_as`; `hook` counts for those whom
     such a server serves.
     """
 
@@ -70,20 +70,20 @@ class McpEndpoint:
     sessions: Sessions | None = None
     admit: Callable[[str | None], Awaitable[None]] | None = None
     uncached: Set[str] = frozenset()
-    quick: Callable[[str, Any, str], Callable[[], bytes] | None] | None = None
+    find_fast_path: Callable[[str, Any, str], Callable[[], bytes] | None] | None = None
     start: Callable[[], None] | None = None
     close: Callable[[], Awaitable[None]] | None = None
     # Answers clients of MCP Apps what differs for them (`mcpserver.cards`), where a server has pages to show.
     with_cards: "McpEndpoint | None" = None
 
     def __init__(
-        self, name: str, server: Server[Any], usage_name: usage.Naming, counted_as: str = "", teller: usage.Teller | None = None
+        self, name: str, server: Server[Any], usage_name: usage.Naming, counted_as: str = "", hook: usage.UsageHook | None = None
     ) -> None:
         self.name = name
         self.server = server
         self.usage_name = usage_name
         self._counted_as = counted_as or name
-        self._teller = teller
+        self._usage_hook = hook
         # By tool: whether headers repeat arguments of it. Looking through its schema takes longer than answering.
         self._repeating: dict[str, bool] = {}
 
@@ -91,7 +91,7 @@ class McpEndpoint:
         pairs = scope["headers"]
         fields = dict(pairs)
         if b"origin" in fields:
-            send = _readable_by(fields[b"origin"], send)
+            send = _add_cors_headers(fields[b"origin"], send)
         method = scope["method"]
         if self.admit is not None and method != "OPTIONS":
             try:
@@ -100,29 +100,31 @@ class McpEndpoint:
                 await Refusal.from_error(error).send(send, jsonrpc=True)
                 return
         if method == "POST":
-            await self._post(scope, fields, receive, send)
+            await self._handle_post(scope, fields, receive, send)
         elif method == "OPTIONS":
-            await _send(send, 204, b"")
+            await _respond(send, 204, b"")
         elif method == "GET":
-            await self._stream(scope, receive, send)
+            await self._serve_get_stream(scope, receive, send)
         elif method == "DELETE" and self.sessions is not None:
             await self._end_session(self.sessions, fields, send)
         else:
-            await _send(send, 405, b"", [ALLOW])
+            await _respond(send, 405, b"", [ALLOW])
 
     async def _end_session(self, sessions: Sessions, fields: Mapping[bytes, bytes], send: Send) -> None:
         session = fields.get(SESSION_HEADER)
         if session is None:
-            await _send(send, *_error(None, types.INVALID_REQUEST, "Name the session to end in Mcp-Session-Id."))
+            await _respond(send, *_build_error(None, types.INVALID_REQUEST, "Name the session to end in Mcp-Session-Id."))
             return
         try:
-            ended = await store(partial(sessions.end, session.decode("latin-1")))
+            ended = await run_write(partial(sessions.end_session, session.decode("latin-1")))
         except DatabaseError:
-            await _send(send, *_error(None, JSONRPC_REFUSED, "The session cannot be ended at the moment. Try again.", status=503))
+            await _respond(
+                send, *_build_error(None, JSONRPC_REFUSED, "The session cannot be ended at the moment. Try again.", status=503)
+            )
             return
-        await _send(send, *((204, b"") if ended else _NO_SESSION))
+        await _respond(send, *((204, b"") if ended else _NO_SESSION))
 
-    async def _is_in_session(self, fields: Mapping[bytes, bytes]) -> bool:
+    async def _has_live_session(self, fields: Mapping[bytes, bytes]) -> bool:
         """Return whether a request's session lives, if it names one; while nobody can look, its signature and age decide."""
         version, session = (fields.get(name, b"").decode("latin-1") for name in (b"mcp-protocol-version", SESSION_HEADER))
         if self.sessions is None or SESSION_HEADER not in fields or version in MODERN_PROTOCOL_VERSIONS:
@@ -132,47 +134,47 @@ class McpEndpoint:
         except Unavailable:
             return self.sessions.count_seconds_left(session) > 0
 
-    async def _stream(self, _scope: Scope, _receive: Receive, send: Send) -> None:
-        await _send(send, 405, b"", [ALLOW])
+    async def _serve_get_stream(self, _scope: Scope, _receive: Receive, send: Send) -> None:
+        await _respond(send, 405, b"", [ALLOW])
 
-    async def _listen(self, _message: Any, _headers: dict[str, str], _scope: Scope, _receive: Receive, _send: Send) -> bool:
+    async def _serve_listen(self, _message: Any, _headers: dict[str, str], _scope: Scope, _receive: Receive, _send: Send) -> bool:
         """Return whether this is a request for a stream; then it was served."""
         return False
 
-    async def _post(self, scope: Scope, fields: Mapping[bytes, bytes], receive: Receive, send: Send) -> None:
+    async def _handle_post(self, scope: Scope, fields: Mapping[bytes, bytes], receive: Receive, send: Send) -> None:
         body = (await receive()).get("body", b"")
         try:
-            message = _read(body)
+            message = _parse_message(body)
         except ValueError:
             message = UNREADABLE
         if self.with_cards is not None and wants_cards(message, fields):
-            await self.with_cards._post(scope, fields, replay(body, receive), send)
+            await self.with_cards._handle_post(scope, fields, replay(body, receive), send)
             return
         bearer.set(bearer_of(fields) if b"authorization" in fields else None)
         begins = self.sessions is not None and type(message) is dict and message.get("method") == "initialize"
-        if self.sessions is not None and not begins and not await self._is_in_session(fields):
-            await _send(send, *_NO_SESSION)
+        if self.sessions is not None and not begins and not await self._has_live_session(fields):
+            await _respond(send, *_NO_SESSION)
             return
         is_listed_by_type = scope["query_string"] == TYPE_LISTS
-        repeat = self._repeat_key(fields, message) if not is_listed_by_type and len(fields) == len(scope["headers"]) else None
-        if repeat is not None and (found := find_repeat(repeat)) is not None:
+        repeat = self._build_repeat_key(fields, message) if not is_listed_by_type and len(fields) == len(scope["headers"]) else None
+        if repeat is not None and (found := find_cached_repeat(repeat)) is not None:
             (_, _, asked), result = found
-            self._count(asked, worked=True)
-            await _send(send, 200, build_response(message["id"], result))
+            self._count_call(asked, worked=True)
+            await _respond(send, 200, build_response(message["id"], result))
             return
         headers = dict(_decode_headers(scope["headers"]))
-        reply = _unacceptable(headers)
+        reply = _refuse_content_type(headers)
         if reply is None and message is UNREADABLE:
-            reply = _error(None, types.PARSE_ERROR, f"Parse error: the body is not JSON, or has over {DEEPEST} levels.")
-        if reply is None and await self._listen(message, headers, scope, replay(body, receive), send):
+            reply = _build_error(None, types.PARSE_ERROR, f"Parse error: the body is not JSON, or has over {DEEPEST} levels.")
+        if reply is None and await self._serve_listen(message, headers, scope, replay(body, receive), send):
             return
-        status, answer = reply or await self._answer(message, headers, scope, repeat)
+        status, answer = reply or await self._answer_message(message, headers, scope, repeat)
         if is_listed_by_type and "tools" in (found := orjson.loads(answer or b"{}")).get("result", {}):
-            answer = orjson.dumps(list_types(found))
-        begun = [(SESSION_HEADER, self.sessions.begin().encode())] if begins and self.sessions and b'"result":' in answer else []
-        await _send(send, status, answer, begun)
+            answer = orjson.dumps(spell_nullable_types(found))
+        begun = [(SESSION_HEADER, self.sessions.make_id().encode())] if begins and self.sessions and b'"result":' in answer else []
+        await _respond(send, status, answer, begun)
 
-    def _repeat_key(self, fields: Mapping[bytes, bytes], message: Any) -> Key | None:
+    def _build_repeat_key(self, fields: Mapping[bytes, bytes], message: Any) -> Key | None:
         """Return the key of all that decides how a request is answered; None for one without a plain id, or that bears a key."""
         if bearer.get() is not None or type(message) is not dict or type(message.get("id")) not in (int, str):
             return None
@@ -182,44 +184,44 @@ class McpEndpoint:
         except TypeError:
             return None
 
-    async def _answer(self, message: Any, headers: dict[str, str], scope: Scope, repeat: Key | None) -> tuple[int, bytes]:
+    async def _answer_message(self, message: Any, headers: dict[str, str], scope: Scope, repeat: Key | None) -> tuple[int, bytes]:
         """HTTP status and body for one JSON-RPC message, which is known by `repeat` if it comes again."""
         if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
             text = "The body must be a single JSON-RPC 2.0 request or notification; batches are not served."
-            return _error(None, types.INVALID_REQUEST, text)
+            return _build_error(None, types.INVALID_REQUEST, text)
         request_id = message.get("id")
         if "id" in message and (isinstance(request_id, bool) or not isinstance(request_id, int | str)):
-            return _error(None, types.INVALID_REQUEST, "id must be a string or a whole number.")
+            return _build_error(None, types.INVALID_REQUEST, "id must be a string or a whole number.")
         method, params = message.get("method"), message.get("params")
         if not isinstance(method, str):
             if "id" in message and ("result" in message or "error" in message):
                 return 202, b""  # the answer to a question that this server never asked
-            return _error(request_id, types.INVALID_REQUEST, "method must be a string.")
+            return _build_error(request_id, types.INVALID_REQUEST, "method must be a string.")
         if params is not None and not isinstance(params, dict):
             status = None if headers.get("mcp-protocol-version") in MODERN_PROTOCOL_VERSIONS else 200
-            return _error(request_id, types.INVALID_PARAMS, "params must be an object.", status=status)
+            return _build_error(request_id, types.INVALID_PARAMS, "params must be an object.", status=status)
         pairs = scope["headers"]
         if len(headers) < len(pairs) and (duplicated := inbound.find_duplicated_routing_header(_decode_headers(pairs))) is not None:
-            return _error(request_id, types.HEADER_MISMATCH, f"The header {duplicated} appears more than once.")
+            return _build_error(request_id, types.HEADER_MISMATCH, f"The header {duplicated} appears more than once.")
         version = headers.get("mcp-protocol-version")
         if version is not None and version not in VERSIONS:
             # A client of the envelope reads the list that server/discover gives; any other is told of the handshake's, too.
-            served = MODERN_PROTOCOL_VERSIONS if _has_envelope(params) else VERSIONS
-            return _reject(request_id, inbound.unsupported_protocol_version_rejection(version, served))
+            served = MODERN_PROTOCOL_VERSIONS if _has_modern_envelope(params) else VERSIONS
+            return _build_rejection(request_id, inbound.unsupported_protocol_version_rejection(version, served))
         if "id" not in message:
             return 202, b""
-        if version not in MODERN_PROTOCOL_VERSIONS and (method == "initialize" or not _has_envelope(params)):
+        if version not in MODERN_PROTOCOL_VERSIONS and (method == "initialize" or not _has_modern_envelope(params)):
             caller = Caller(LATEST_HANDSHAKE_VERSION if method == "initialize" else version or UNNAMED_VERSION)
-            return await self._serve(caller, request_id, method, params, {}, {}, repeat)
+            return await self._call_method(caller, request_id, method, params, {}, {}, repeat)
         route = inbound.classify_inbound_request(message, headers=headers)
         if isinstance(route, InboundLadderRejection):
-            return _reject(request_id, route)
-        if method == "tools/call" and (rejection := self._mismatch(params, headers)) is not None:
-            return _reject(request_id, rejection)
+            return _build_rejection(request_id, route)
+        if method == "tools/call" and (rejection := self._find_header_mismatch(params, headers)) is not None:
+            return _build_rejection(request_id, rejection)
         caller = Caller(route.protocol_version, route.client_info, route.client_capabilities)
-        return await self._serve(caller, request_id, method, params, headers, ERROR_CODE_HTTP_STATUS, repeat)
+        return await self._call_method(caller, request_id, method, params, headers, ERROR_CODE_HTTP_STATUS, repeat)
 
-    def _mismatch(self, params: Any, headers: Mapping[str, str]) -> InboundLadderRejection | None:
+    def _find_header_mismatch(self, params: Any, headers: Mapping[str, str]) -> InboundLadderRejection | None:
         lookup, name, arguments = self.server.get_tool_input_schema, params.get("name"), params.get("arguments")
         schema = lookup(name) if lookup is not None and isinstance(name, str) else None
         if not schema or not isinstance(arguments, dict):
@@ -228,7 +230,7 @@ class McpEndpoint:
             self._repeating[name] = inbound.X_MCP_HEADER_KEY.encode() in orjson.dumps(schema)
         return inbound.validate_mcp_param_headers(schema, arguments, headers) if self._repeating[name] else None
 
-    async def _serve(
+    async def _call_method(
         self,
         caller: Caller,
         request_id: Any,
@@ -241,44 +243,44 @@ class McpEndpoint:
         """`statuses`: the HTTP status of a JSON-RPC error code, where the protocol revision has one; 200 for the others."""
         worked, asked = False, usage.name_call(self.usage_name, method, params)
         try:
-            quick = self.quick if method in self.uncached and isinstance(params, dict) else None
+            quick = self.find_fast_path if method in self.uncached and isinstance(params, dict) else None
             if quick is not None and (find_result := quick(method, params, caller.version)) is not None:
-                # A read that is nothing but an address, which `quick` knows, needs none of the SDK's checks.
+                # A read that is nothing but an address, which `find_fast_path` knows, needs none of the SDK's checks.
                 if params.keys() != BARE:
-                    check(self.server, caller.version, method, params)
+                    validate_request(self.server, caller.version, method, params)
                 made, worked = find_result(), True
                 return 200, build_response(request_id, made)
             cacheable = method not in self.uncached
-            (result, worked), key = await result_of(self.name, self.server, caller, method, params, headers, cacheable=cacheable)
+            (result, worked), key = await get_result(self.name, self.server, caller, method, params, headers, cacheable=cacheable)
         except Unavailable as error:
             data = error.as_dict() | {"retry_after": error.retry_after}
-            return _error(request_id, JSONRPC_REFUSED, f"{error.message} {error.hint}", data, status=200)
+            return _build_error(request_id, JSONRPC_REFUSED, f"{error.message} {error.hint}", data, status=200)
         except ValidationError as error:
             if method != "initialize" and self.server.get_request_handler(method) is None:  # the SDK looks at the parameters first
                 code = types.METHOD_NOT_FOUND
-                return _error(request_id, code, "Method not found", method, status=statuses.get(code, 200))
+                return _build_error(request_id, code, "Method not found", method, status=statuses.get(code, 200))
             code = types.INVALID_PARAMS
-            return _error(request_id, code, _describe_invalid(error), status=statuses.get(code, 200))
+            return _build_error(request_id, code, _describe_invalid(error), status=statuses.get(code, 200))
         except Exception as error:
             found = modern_error_data(error)
             if not isinstance(error, MCPError):
                 error_counts.counts["mcp"] += found.code == types.INTERNAL_ERROR
                 logger.debug("refused %s: %s", method, found.message)
-            return _error(request_id, found.code, found.message, found.data, status=statuses.get(found.code, 200))
+            return _build_error(request_id, found.code, found.message, found.data, status=statuses.get(found.code, 200))
         finally:
-            if asked is not None and worked and self._teller is not None:
-                asked = asked._replace(about=self._teller.about(asked, params))
-            self._count(asked, worked=worked)
+            if asked is not None and worked and self._usage_hook is not None:
+                asked = asked._replace(about=self._usage_hook.get_subject(asked, params))
+            self._count_call(asked, worked=worked)
         if repeat is not None and key is not None:
-            remember(repeat, key, method, asked)
+            cache_repeat(repeat, key, method, asked)
         return 200, build_response(request_id, result)
 
-    def _count(self, asked: usage.CountedCall | None, *, worked: bool) -> None:
+    def _count_call(self, asked: usage.CountedCall | None, *, worked: bool) -> None:
         if asked is None:
             return
-        usage.count(self._counted_as, asked, worked=worked)
-        if worked and self._teller is not None:
-            self._teller.count(asked)
+        usage.count_call(self._counted_as, asked, worked=worked)
+        if worked and self._usage_hook is not None:
+            self._usage_hook.count_call(asked)
 
 
 class StreamingEndpoint(McpEndpoint):
@@ -298,15 +300,15 @@ class StreamingEndpoint(McpEndpoint):
             streamable_http_path=path, json_response=True, stateless_http=True, transport_security=security
         )
 
-    async def announce(self) -> None:
+    async def announce_list_changes(self) -> None:
         """Tell every open stream, of either era, that the list of resources changed, and that of tools if it did."""
-        tools = await self.tools_changed()
-        self._streams.announce(["resources", "tools"] if tools else ["resources"])
+        tools = await self.has_tool_list_changed()
+        self._streams.announce_list_changes(["resources", "tools"] if tools else ["resources"])
         await self._bus.publish(ResourcesListChanged())
         if tools:
             await self._bus.publish(ToolsListChanged())
 
-    async def tools_changed(self) -> bool:
+    async def has_tool_list_changed(self) -> bool:
         """Tell if the list of tools is made of something new since the last look; when nobody can look, the next look tells."""
         if self._tools_made_of is None:
             return False
@@ -317,15 +319,15 @@ class StreamingEndpoint(McpEndpoint):
         before, self._tools_seen = self._tools_seen, found
         return before != found
 
-    async def _stream(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _serve_get_stream(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = dict(_decode_headers(scope["headers"]))
         is_modern = headers.get("mcp-protocol-version") in MODERN_PROTOCOL_VERSIONS  # which has subscriptions/listen instead
         if "text/event-stream" in headers.get("accept", "").lower() and not is_modern:
             await self._streams.serve(scope, receive, send)
         else:
-            await super()._stream(scope, receive, send)
+            await super()._serve_get_stream(scope, receive, send)
 
-    async def _listen(self, message: Any, headers: dict[str, str], scope: Scope, receive: Receive, send: Send) -> bool:
+    async def _serve_listen(self, message: Any, headers: dict[str, str], scope: Scope, receive: Receive, send: Send) -> bool:
         is_modern = headers.get("mcp-protocol-version") in MODERN_PROTOCOL_VERSIONS
         if not (is_modern and isinstance(message, dict) and message.get("method") == "subscriptions/listen" and "id" in message):
             return False
@@ -334,10 +336,10 @@ class StreamingEndpoint(McpEndpoint):
                 if refusal is not None:
                     await refusal.send(send, jsonrpc=True)
                 else:
-                    await serve_stream(self.sdk, scope, receive, send)
+                    await serve_sdk_stream(self.sdk, scope, receive, send)
         else:
-            reply = _error(None, types.INVALID_REQUEST, "Accept must allow text/event-stream as well.", status=406)
-            await _send(send, *reply)
+            reply = _build_error(None, types.INVALID_REQUEST, "Accept must allow text/event-stream as well.", status=406)
+            await _respond(send, *reply)
         return True
 
 
@@ -346,7 +348,7 @@ def build_response(request_id: Any, result: bytes) -> bytes:
     return b"".join((b'{"jsonrpc":"2.0","id":', orjson.dumps(request_id), b',"result":', result, b"}"))
 
 
-def _read(body: bytes) -> Any:
+def _parse_message(body: bytes) -> Any:
     """Raises: ValueError for what is no JSON, and for nesting that somebody further in would run out of stack over."""
     message = orjson.loads(body)
     if body.count(b"{") + body.count(b"[") > DEEPEST:
@@ -359,17 +361,17 @@ def _read(body: bytes) -> Any:
     return message
 
 
-def _has_envelope(params: Any) -> bool:
+def _has_modern_envelope(params: Any) -> bool:
     meta = params.get("_meta") if params else None
     return isinstance(meta, dict) and MODERN_KEY in meta
 
 
-def _unacceptable(headers: Mapping[str, str]) -> tuple[int, bytes] | None:
+def _refuse_content_type(headers: Mapping[str, str]) -> tuple[int, bytes] | None:
     if headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
-        return _error(None, types.INVALID_REQUEST, "Content-Type must be application/json.", status=415)
+        return _build_error(None, types.INVALID_REQUEST, "Content-Type must be application/json.", status=415)
     accept = headers.get("accept", "*/*").lower()
     if not any(kind in accept for kind in ("application/json", "application/*", "*/*")):
-        return _error(None, types.INVALID_REQUEST, "Accept must allow application/json.", status=406)
+        return _build_error(None, types.INVALID_REQUEST, "Accept must allow application/json.", status=406)
     return None
 
 
@@ -383,12 +385,12 @@ def _describe_invalid(error: ValidationError) -> str:
     return plain_text(f"Invalid params. {' '.join(reasons)}", MAX_REASONS)
 
 
-def _reject(request_id: Any, rejection: InboundLadderRejection | None) -> tuple[int, bytes]:
+def _build_rejection(request_id: Any, rejection: InboundLadderRejection | None) -> tuple[int, bytes]:
     assert rejection is not None  # noqa: S101
-    return _error(request_id, rejection.code, rejection.message, rejection.data)
+    return _build_error(request_id, rejection.code, rejection.message, rejection.data)
 
 
-def _error(request_id: Any, code: int, message: str, data: Any = None, *, status: int | None = None) -> tuple[int, bytes]:
+def _build_error(request_id: Any, code: int, message: str, data: Any = None, *, status: int | None = None) -> tuple[int, bytes]:
     error: dict[str, Any] = {"code": code, "message": message}
     if data is not None:
         error["data"] = data[:MAX_ECHO] if isinstance(data, str) else data
@@ -396,7 +398,7 @@ def _error(request_id: Any, code: int, message: str, data: Any = None, *, status
     return status, orjson.dumps({"jsonrpc": "2.0", "id": request_id, "error": error})
 
 
-_NO_SESSION: Final = _error(
+_NO_SESSION: Final = _build_error(
     None, SESSION_UNKNOWN, "Session not found: it expired, was ended, or belongs to another server. Initialize again.", status=404
 )
 
@@ -406,7 +408,7 @@ def _decode_headers(pairs: Sequence[tuple[bytes, bytes]]) -> list[tuple[str, str
     return [(name.decode("latin-1"), value.decode("latin-1").strip(" \t")) for name, value in pairs]
 
 
-def _readable_by(origin: bytes, send: Send) -> Send:
+def _add_cors_headers(origin: bytes, send: Send) -> Send:
     """Return a `send` whose answers a browser client of the allowlist may read; an Origin outside it never gets here."""
     sent = b"authorization, content-type, accept, mcp-protocol-version, mcp-method, mcp-name, mcp-session-id, last-event-id"
     allowed = [
@@ -426,7 +428,7 @@ def _readable_by(origin: bytes, send: Send) -> Send:
     return readable
 
 
-async def _send(send: Send, status: int, body: bytes, headers: Sequence[tuple[bytes, bytes]] = ()) -> None:
+async def _respond(send: Send, status: int, body: bytes, headers: Sequence[tuple[bytes, bytes]] = ()) -> None:
     kind = ((b"content-type", b"application/json"), (b"cache-control", b"no-store")) if body else ()
     headers = [*kind, (b"content-length", b"%d" % len(body)), *headers]
     await send({"type": "http.response.start", "status": status, "headers": headers})

@@ -16,12 +16,12 @@ which a call is counted: a name of the server's own, never the caller's text; ""
 follow what is stored offers `tools_made_of()`: when its value changes, clients are told to list the tools again. One
 whose lists never change says `STREAMS = False`. `sessions` gives clients of handshake revisions sessions (`http.sessions`);
 `admit(token)` refuses requests without a key by raising WireError. One with a cache of its own names the methods that are not
-cached for it, `UNCACHED`, and may answer at once, `quick(method, params, version)`; one that holds something open offers `close()`.
-`CARDS` has the pages that clients of MCP Apps are shown, by the tool whose answers each shows (`mcpserver.cards`).
+cached for it, `UNCACHED`, and may answer at once, `find_fast_path(method, params, version)`; one that holds something open offers
+`close()`. `CARDS` has the pages that clients of MCP Apps are shown, by the tool whose answers each shows (`mcpserver.cards`).
 
 The same module may serve a path and, with members, the family below it.
 
 A path that ends in a slash is a family's: each of its members, which are rows, is a server one step below it. Its module offers
 `members()`, a query that returns every member by its name, a removed one as the NotFound that it answers with, and `UNKNOWN`, the
-hint to those who ask for another; `build(member)`; and `teller(member)` if members are told what was asked of them.
+hint to those who ask for another; `build(member)`; and `usage_hook(member)` if members are told what was asked of them.
 """

@@ -19,16 +19,16 @@ from pydantic import AfterValidator, Field
 from config.errors import InvalidArgument, NotFound, PaymentRequired, Unavailable, WireError
 from mcpserver.http.threads import run_query
 from mcpserver.servers.base import TEXTS, Context, Toolbox, build_server, describe_tool
-from mcpserver.tooling.arguments import WHOLE, Arguments, read
+from mcpserver.tooling.arguments import WHOLE, Arguments, parse_arguments
 from mcpserver.tooling.batched_counter import Tally
-from mcpserver.tooling.tools import ADDRESSES_THE_MODEL, MINUTE_MS, PAYMENT, PAYMENT_RESPONSE, ToolAnswer, as_text
+from mcpserver.tooling.tools import ADDRESSES_THE_MODEL, MINUTE_MS, PAYMENT, PAYMENT_RESPONSE, ToolAnswer, render_error
 from mcpserver.tooling.usage import CountedCall
 from wire.corpora.articles import queries, usage_counts
 from wire.corpora.articles.directory import LISTED, list_members
 from wire.corpora.articles.models import Publisher
 from wire.corpora.articles.rendering import Format
 from wire.corpora.articles.schemas import ArticleOut, HitsOut, RecentsOut
-from wire.corpora.articles.url_keys import canonical_key
+from wire.corpora.articles.url_keys import build_url_key
 from wire.schemas.params import MAX_QUERY
 from wire.text.untrusted_text import fold
 
@@ -38,7 +38,7 @@ UNKNOWN: Final = LISTED
 INSTRUCTIONS: Final[str] = TEXTS["articles"]["instructions"]
 
 
-def _at_most(length: int) -> AfterValidator:
+def _limit_length(length: int) -> AfterValidator:
     """Return a bound that the schema does not show, because the specification has none."""
 
     def check(text: str) -> str:
@@ -60,13 +60,13 @@ Offset = Annotated[int, Field(ge=0, le=queries.WHOLE, description="Characters of
 
 
 class SearchContent(Arguments):
-    query: Annotated[str, Field(description="Search query keywords"), _at_most(MAX_QUERY)]
+    query: Annotated[str, Field(description="Search query keywords"), _limit_length(MAX_QUERY)]
     limit: Annotated[int, Field(ge=1, le=20, description="Max results (default 5, max 20)", json_schema_extra=_NUMBER), WHOLE] = 5
     cursor: Cursor = None
 
 
 class GetArticle(Arguments):
-    url: Annotated[str, Field(description="The article URL to retrieve"), _at_most(MAX_URL)]
+    url: Annotated[str, Field(description="The article URL to retrieve"), _limit_length(MAX_URL)]
     format: Annotated[Format, Field(description="Text format.")] = "markdown"
     max_chars: MaxChars = None
     offset: Offset = 0
@@ -80,7 +80,7 @@ class ListRecent(Arguments):
 
 
 def search_content(slug: str, args: SearchContent) -> ToolAnswer:
-    return _list(queries.search_content(slug, args.query, args.limit, args.cursor))
+    return _build_list_answer(queries.search_content(slug, args.query, args.limit, args.cursor))
 
 
 def get_article(slug: str, args: GetArticle, payment: object = None) -> ToolAnswer:
@@ -91,14 +91,14 @@ def get_article(slug: str, args: GetArticle, payment: object = None) -> ToolAnsw
         return ToolAnswer(error.terms, is_error=True)
     structured = found.model_dump(mode="json")
     meta = {PAYMENT_RESPONSE: settled.as_dict()} if settled else None
-    return ToolAnswer(structured, document(found, structured["publishedAt"], args.offset), meta)
+    return ToolAnswer(structured, render_article(found, structured["publishedAt"], args.offset), meta)
 
 
 def list_recent(slug: str, args: ListRecent) -> ToolAnswer:
-    return _list(queries.list_recent(slug, args.limit, args.cursor))
+    return _build_list_answer(queries.list_recent(slug, args.limit, args.cursor))
 
 
-def _list(page: HitsOut | RecentsOut) -> ToolAnswer:
+def _build_list_answer(page: HitsOut | RecentsOut) -> ToolAnswer:
     # The text is the bare list, with the specification's own fields only.
     structured = page.model_dump(mode="json")
     bare = [{name: value for name, value in one.items() if name != "untrusted_instructions"} for one in structured["articles"]]
@@ -117,7 +117,7 @@ _POSING: Final = re.compile(rf"(?m)^(?=[ \t*_#]*{_OURS})", re.I)
 _POSING_IN_HTML: Final = re.compile(rf"(?m)(^|>)(?=\s*{_OURS})", re.I)
 
 
-def document(found: ArticleOut, published: str | None, offset: int) -> str:
+def render_article(found: ArticleOut, published: str | None, offset: int) -> str:
     """Return the article with its head, as the specification shows it, and its citation. Unknown values get no line."""
     fit, title, field, rule, line = _FORMS[found.format]
     values = (("Author", found.author), ("Published", published), ("Source", found.url))
@@ -153,14 +153,14 @@ async def call_tool(slug: str, _context: Context, params: types.CallToolRequestP
     try:
         if tool.run is get_article:
             paying = params.meta.get(PAYMENT) if params.meta else None
-            answer = await run_query(get_article, slug, read(GetArticle, given), paying, goes_outside=True)
+            answer = await run_query(get_article, slug, parse_arguments(GetArticle, given), paying, goes_outside=True)
         else:
-            answer = await run_query(tool.run, slug, read(tool.arguments, given))
+            answer = await run_query(tool.run, slug, parse_arguments(tool.arguments, given))
     except (InvalidArgument, NotFound) as error:
-        raise MCPError(types.INVALID_PARAMS, as_text(error), error.as_dict()) from error
+        raise MCPError(types.INVALID_PARAMS, render_error(error), error.as_dict()) from error
     except WireError as error:
         later = {"retry_after": error.retry_after} if isinstance(error, Unavailable) else {}
-        raise MCPError(types.INTERNAL_ERROR, as_text(error), error.as_dict() | later) from error
+        raise MCPError(types.INTERNAL_ERROR, render_error(error), error.as_dict() | later) from error
     return answer.as_result()
 
 
@@ -181,18 +181,18 @@ def build(member: Publisher) -> Server[Any]:
     )
 
 
-calls: Final[Tally[usage_counts.CallKey]] = Tally(usage_counts.add)
+calls: Final[Tally[usage_counts.CallKey]] = Tally(usage_counts.add_to_stored)
 
 
-class Teller:
+class ArticleUsageHook:
     def __init__(self, member: Publisher) -> None:
         self._slug = member.slug
 
-    def about(self, what: CountedCall, params: Mapping[str, Any]) -> str:
-        return canonical_key(params["arguments"]["url"]) if what.name == "get-article" else ""
+    def get_subject(self, what: CountedCall, params: Mapping[str, Any]) -> str:
+        return build_url_key(params["arguments"]["url"]) if what.name == "get-article" else ""
 
-    def count(self, what: CountedCall) -> None:
+    def count_call(self, what: CountedCall) -> None:
         calls[usage_counts.CallKey(dt.datetime.now(dt.UTC).date(), self._slug, what.name, str(what.about))] += 1
 
 
-teller = Teller
+usage_hook = ArticleUsageHook

@@ -18,9 +18,9 @@ from config.errors import Unavailable, WireError
 from config.http import traces
 from config.server_names import VERSION
 from mcpserver.http.threads import run_query
-from mcpserver.tooling.arguments import Arguments, read
-from mcpserver.tooling.json_schema import compact
-from mcpserver.tooling.tools import HOUR_MS, MINUTE_MS, ToolSpec, as_text, only_page, unknown
+from mcpserver.tooling.arguments import Arguments, parse_arguments
+from mcpserver.tooling.json_schema import compact_schema
+from mcpserver.tooling.tools import HOUR_MS, MINUTE_MS, ToolSpec, build_unknown_error, refuse_cursor, render_error
 
 RESOURCE_NOT_FOUND: Final = -32002  # of handshake revisions; 2026-07-28 has INVALID_PARAMS for it
 REFUSED: Final = -32000
@@ -40,7 +40,7 @@ def resource_content(
 
 
 @contextmanager
-def refuse_resource(context: Context, uri: str, *, is_brief: bool = True) -> Iterator[None]:
+def translate_errors(context: Context, uri: str, *, is_brief: bool = True) -> Iterator[None]:
     """Turn the wire's errors into the protocol's, with the address and the hint beside it, or the whole error."""
     try:
         yield
@@ -50,7 +50,7 @@ def refuse_resource(context: Context, uri: str, *, is_brief: bool = True) -> Ite
         is_modern = context.protocol_version in MODERN_PROTOCOL_VERSIONS
         code = REFUSED if error.status in (401, 403) else types.INVALID_PARAMS if is_modern else RESOURCE_NOT_FOUND
         data = {"hint": error.hint} if is_brief else error.as_dict()
-        raise MCPError(code, as_text(error), {"uri": uri[:200], **data}) from error
+        raise MCPError(code, render_error(error), {"uri": uri[:200], **data}) from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ class Toolbox:
         self,
         *tools: ToolSpec,
         adapt: Callable[[types.Tool], types.Tool] = lambda tool: tool,
-        shorten: Callable[[dict[str, Any]], dict[str, Any]] = compact,
+        shorten: Callable[[dict[str, Any]], dict[str, Any]] = compact_schema,
     ) -> None:
         self.tools: Mapping[str, ToolSpec] = {tool.name: tool for tool in tools}
         self.listed: Sequence[types.Tool] = [adapt(tool.to_listing(shorten)) for tool in tools]
@@ -92,37 +92,37 @@ class Toolbox:
     def find(self, name: str) -> ToolSpec:
         """Raises: MCPError."""
         if name not in self.tools:
-            raise unknown("tool", self.tools)
+            raise build_unknown_error("tool", self.tools)
         return self.tools[name]
 
     def usage_name(self, method: str, given: str) -> str:
         return given if method == "tools/call" and given in self.tools else ""
 
 
-def list_on_one_page(result: type[Any], **items: Sequence[Any]) -> Listing:
+def build_lister(result: type[Any], **items: Sequence[Any]) -> Listing:
     async def answer(_context: Context, params: types.PaginatedRequestParams | None) -> Any:
-        only_page(params)
+        refuse_cursor(params)
         return result(**items, ttl_ms=HOUR_MS, cache_scope="public")
 
     return answer
 
 
-def handle_prompts(prompts: Mapping[str, PromptSpec]) -> dict[str, Any]:
+def build_prompt_handlers(prompts: Mapping[str, PromptSpec]) -> dict[str, Any]:
     async def get_prompt(_context: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
         prompt = prompts.get(params.name)
         if prompt is None:
-            raise unknown("prompt", prompts)
+            raise build_unknown_error("prompt", prompts)
         try:
-            text = await run_query(prompt.render, read(prompt.arguments, params.arguments))
+            text = await run_query(prompt.render, parse_arguments(prompt.arguments, params.arguments))
         except Unavailable:
             raise
         except WireError as error:
-            raise MCPError(types.INVALID_PARAMS, as_text(error), error.as_dict()) from error
+            raise MCPError(types.INVALID_PARAMS, render_error(error), error.as_dict()) from error
         message = types.PromptMessage(role="user", content=types.TextContent(text=text))
         return types.GetPromptResult(description=prompt.description, messages=[message])
 
     listed = [prompt.to_listing() for prompt in prompts.values()]
-    return {"on_list_prompts": list_on_one_page(types.ListPromptsResult, prompts=listed), "on_get_prompt": get_prompt}
+    return {"on_list_prompts": build_lister(types.ListPromptsResult, prompts=listed), "on_get_prompt": get_prompt}
 
 
 def build_server(
@@ -134,7 +134,7 @@ def build_server(
     **options: Any,
 ) -> Server[Any]:
     """Return the server without any transport, for every client; `ttl_ms` is how long what it says of itself may be cached."""
-    handlers = {"on_list_tools": list_on_one_page(types.ListToolsResult, tools=toolbox.listed), "on_call_tool": call_tool}
+    handlers = {"on_list_tools": build_lister(types.ListToolsResult, tools=toolbox.listed), "on_call_tool": call_tool}
     server: Server[Any] = server_type(
         name,
         version=VERSION,

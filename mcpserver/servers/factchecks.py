@@ -17,10 +17,10 @@ from config.http import memory_cache
 from mcpserver.http.sessions import Sessions
 from mcpserver.http.threads import run_query
 from mcpserver.servers import base
-from mcpserver.servers.base import TEXTS, Context, PromptSpec, Toolbox, describe_tool, list_on_one_page
+from mcpserver.servers.base import TEXTS, Context, PromptSpec, Toolbox, build_lister, describe_tool
 from mcpserver.tooling import arguments
 from mcpserver.tooling.arguments import LIST, WHOLE, Arguments
-from mcpserver.tooling.tools import HOUR_MS, ToolAnswer, as_text, error_result
+from mcpserver.tooling.tools import HOUR_MS, ToolAnswer, error_result, render_error
 from wire.corpora.factchecks import api_keys, queries, rendering
 from wire.corpora.factchecks.languages import Code
 from wire.corpora.factchecks.schemas import ClaimCategoriesOut, ClaimOut, FoundClaimsOut
@@ -75,18 +75,18 @@ class CheckClaim(Arguments):
 
 def search_factchecks(args: SearchFactchecks) -> ToolAnswer:
     halves: list[queries.Half] = [*(["words"] if args.enable_fts else []), *(["meaning"] if args.enable_vec else [])]  # type: ignore[list-item]
-    found = queries.search(**args.model_dump(exclude={"enable_fts", "enable_vec"}), halves=halves)
-    return ToolAnswer.of(found, rendering.search(found))
+    found = queries.search_claims(**args.model_dump(exclude={"enable_fts", "enable_vec"}), halves=halves)
+    return ToolAnswer.from_model(found, rendering.render_results(found))
 
 
 def get_factcheck(args: GetFactcheck) -> ToolAnswer:
     found = queries.get_claim(args.id)
-    return ToolAnswer.of(found, rendering.claim(found))
+    return ToolAnswer.from_model(found, rendering.render_claim(found))
 
 
 def list_categories(_args: Arguments) -> ToolAnswer:
     found = queries.list_categories()
-    return ToolAnswer.of(found, rendering.categories(found))
+    return ToolAnswer.from_model(found, rendering.render_categories(found))
 
 
 _BOX: Final = Toolbox(
@@ -105,15 +105,15 @@ async def call_tool(_context: Context, params: types.CallToolRequestParams) -> A
     """Call a tool; an error that the model can mend is a result, as the specification has it."""
     tool = _BOX.find(params.name)
     try:
-        answer: ToolAnswer = await run_query(tool.run, arguments.read(tool.arguments, params.arguments))
+        answer: ToolAnswer = await run_query(tool.run, arguments.parse_arguments(tool.arguments, params.arguments))
     except NotFound as error:  # to the letter; where ids come from is in the tools' descriptions
         return error_result(fold(error.message))
     except WireError as error:
-        return error_result(as_text(error))
+        return error_result(render_error(error))
     return answer.as_result()
 
 
-def _read(uri: str) -> str:
+def _read_resource(uri: str) -> str:
     """Return a resource as JSON. Raises: NotFound."""
     if uri == CATEGORIES:
         return queries.list_categories().model_dump_json()
@@ -124,27 +124,27 @@ def _read(uri: str) -> str:
 
 async def read_resource(context: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
     uri = str(params.uri)
-    with base.refuse_resource(context, uri):
-        text = await run_query(_read, uri)
+    with base.translate_errors(context, uri):
+        text = await run_query(_read_resource, uri)
     return base.resource_content(uri, "application/json", text)
 
 
-def _check_claim(args: CheckClaim) -> str:
-    hits = [hit.model_dump(mode="json") for hit in queries.search(args.claim).claims]
+def _render_prompt(args: CheckClaim) -> str:
+    hits = [hit.model_dump(mode="json") for hit in queries.search_claims(args.claim).claims]
     texts = (args.claim, orjson.dumps(hits, option=orjson.OPT_INDENT_2).decode())
     claim, factchecks = (text.replace("<", "\\u003c") for text in texts)
     return _PROMPT["text"].format(claim=claim, factchecks=factchecks)
 
 
-_PROMPTS: Final = {"check-claim": PromptSpec("check-claim", _PROMPT["title"], _PROMPT["description"], CheckClaim, _check_claim)}
+_PROMPTS: Final = {"check-claim": PromptSpec("check-claim", _PROMPT["title"], _PROMPT["description"], CheckClaim, _render_prompt)}
 
 
 async def admit(token: str | None) -> None:
     async def make() -> tuple[api_keys.KeyRule, int]:
-        found = await run_query(api_keys.rule_for, "mcp")
+        found = await run_query(api_keys.read_key_rule, "mcp")
         return found, 200 * (1 + len(found.hashes))
 
-    api_keys.expect(token, await memory_cache.answers.get_or_make(("keys", "factchecks"), make))
+    api_keys.expect_valid_key(token, await memory_cache.answers.get_or_make(("keys", "factchecks"), make))
 
 
 def usage_name(method: str, given: str) -> str:
@@ -165,8 +165,8 @@ def build() -> Server[Any]:
         description="Fact-checked claims, searchable by words and by meaning.",
         instructions=INSTRUCTIONS,
         website_url=f"{settings.WIRE_SITE_URL}/factchecks",
-        on_list_resources=list_on_one_page(types.ListResourcesResult, resources=[_RESOURCE]),
-        on_list_resource_templates=list_on_one_page(types.ListResourceTemplatesResult, resource_templates=[_TEMPLATE]),
+        on_list_resources=build_lister(types.ListResourcesResult, resources=[_RESOURCE]),
+        on_list_resource_templates=build_lister(types.ListResourceTemplatesResult, resource_templates=[_TEMPLATE]),
         on_read_resource=read_resource,
-        **base.handle_prompts(_PROMPTS),
+        **base.build_prompt_handlers(_PROMPTS),
     )

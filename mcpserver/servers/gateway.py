@@ -19,13 +19,13 @@ from mcpserver.gateway.models import Entry
 from mcpserver.gateway.plugin import TITLE
 from mcpserver.gateway.request import MAX_URI, GatewayRequest, parse_request
 from mcpserver.gateway.resolver import LONGEST_WAIT, WAIT, Resolver
-from mcpserver.gateway.resource_policy import Policy, Resource, load
+from mcpserver.gateway.resource_policy import Policy, Resource, load_policy
 from mcpserver.gateway.response import CACHED, GatewayResponse, ReadOut
 from mcpserver.http.bearer import bearer
-from mcpserver.servers.base import TEXTS, Context, Toolbox, build_server, describe_tool, refuse_resource, resource_content
+from mcpserver.servers.base import TEXTS, Context, Toolbox, build_server, describe_tool, resource_content, translate_errors
 from mcpserver.tooling import arguments
 from mcpserver.tooling.arguments import Arguments
-from mcpserver.tooling.tools import HOUR_MS, ToolAnswer, as_text, error_result, only_page
+from mcpserver.tooling.tools import HOUR_MS, ToolAnswer, error_result, refuse_cursor, render_error
 from wire.text.plain_text import plain_line
 
 STREAMS: Final = False  # its lists change with the policy, which is read when the process starts
@@ -61,22 +61,22 @@ class VectorSearch(Arguments):
 
 
 async def gateway_read(args: Read, caller: Caller) -> ToolAnswer:
-    return _to_answer(await queries.read(args.uri, caller, args.wait))
+    return _to_tool_answer(await queries.read_resource(args.uri, caller, args.wait))
 
 
 async def gateway_resources(_args: Arguments, caller: Caller) -> ToolAnswer:
-    return ToolAnswer.of(await queries.resources(caller))
+    return ToolAnswer.from_model(await queries.list_resources(caller))
 
 
 async def gateway_explain(args: Explain, caller: Caller) -> ToolAnswer:
-    return ToolAnswer.of(await queries.explain(args.request_id, caller))
+    return ToolAnswer.from_model(await queries.get_request_log(args.request_id, caller))
 
 
 async def gateway_vector_search(args: VectorSearch, caller: Caller) -> ToolAnswer:
-    return _to_answer(await queries.vector_search(args.model_dump(exclude={"wait"}), caller, args.wait))
+    return _to_tool_answer(await queries.search_vectors(args.model_dump(exclude={"wait"}), caller, args.wait))
 
 
-def _to_answer(response: GatewayResponse) -> ToolAnswer:
+def _to_tool_answer(response: GatewayResponse) -> ToolAnswer:
     text = response.body.decode()  # the same JSON, with the note first
     return ToolAnswer(orjson.loads(text), text, is_error=response.is_error)
 
@@ -93,54 +93,54 @@ TOOLS: Final = _BOX.tools
 async def call_tool(_context: Context, params: types.CallToolRequestParams) -> Any:
     spec = _BOX.find(params.name)
     try:
-        args = arguments.read(spec.arguments, params.arguments)
+        args = arguments.parse_arguments(spec.arguments, params.arguments)
         answer: ToolAnswer = await spec.run(args, await queries.find_caller(bearer.get()))
     except WireError as error:  # the model may mend it
-        return error_result(as_text(error))
+        return error_result(render_error(error))
     return answer.as_result()
 
 
 async def list_resources(_context: Context, params: types.PaginatedRequestParams | None) -> types.ListResourcesResult:
-    only_page(params)
-    listed = (one for one in _policy().resources.values() if not (one.holes or one.tool_only))
-    own = [types.Resource(uri=one.uri, **_describe(one)) for one in listed]
-    passed, lifetime = await _list_passed("resources")
+    refuse_cursor(params)
+    listed = (one for one in _get_policy().resources.values() if not (one.holes or one.tool_only))
+    own = [types.Resource(uri=one.uri, **_to_entry(one)) for one in listed]
+    passed, lifetime = await _list_upstream_resources("resources")
     found = [types.Resource(uri=uri, name=name, mime_type=JSON) for uri, name in passed]
     return types.ListResourcesResult(resources=[*own, *found], **lifetime)
 
 
 async def list_templates(_context: Context, params: types.PaginatedRequestParams | None) -> types.ListResourceTemplatesResult:
-    only_page(params)
-    own = [types.ResourceTemplate(uri_template=one.uri, **_describe(one)) for one in _policy().resources.values() if one.holes]
-    passed, lifetime = await _list_passed("templates")
+    refuse_cursor(params)
+    own = [types.ResourceTemplate(uri_template=one.uri, **_to_entry(one)) for one in _get_policy().resources.values() if one.holes]
+    passed, lifetime = await _list_upstream_resources("templates")
     found = [types.ResourceTemplate(uri_template=uri, name=name, mime_type=JSON) for uri, name in passed]
     return types.ListResourceTemplatesResult(resource_templates=[*own, *found], **lifetime)
 
 
-async def _list_passed(part: str) -> tuple[list[tuple[str, str]], dict[str, Any]]:
+async def _list_upstream_resources(part: str) -> tuple[list[tuple[str, str]], dict[str, Any]]:
     """Return address and name of what upstreams list that this caller may read, and for how long the list may be used."""
-    listings = [one for one in _policy().resources.values() if one.answers == "listing"]
+    listings = [one for one in _get_policy().resources.values() if one.answers == "listing"]
     caller = await queries.find_caller(bearer.get()) if listings else ANYBODY
     found, ttl = [], HOUR_MS
     for one in (one for one in listings if caller.may_read(one.uri)):
-        response = await queries.read(one.uri, caller, 5.0)  # seconds that a list waits for each upstream
+        response = await queries.read_resource(one.uri, caller, 5.0)  # seconds that a list waits for each upstream
         found += [(one.uri + row["uri"], plain_line(row["name"], 100)) for row in orjson.loads(response.data_json)[part]]
         ttl = min(ttl, int(response.ttl * 1000))
     return found, {"ttl_ms": ttl, "cache_scope": "public" if caller == ANYBODY else "private"}
 
 
-def _describe(resource: Resource) -> dict[str, Any]:
+def _to_entry(resource: Resource) -> dict[str, Any]:
     return {"name": resource.name, "title": resource.title, "description": resource.description, "mime_type": JSON}
 
 
 async def read_resource(context: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
     uri = str(params.uri)
-    with refuse_resource(context, uri, is_brief=False):
+    with translate_errors(context, uri, is_brief=False):
         caller = await queries.find_caller(bearer.get())
-        response = await queries.read(uri, caller)
+        response = await queries.read_resource(uri, caller)
     if response.is_error:
         raise MCPError(types.INTERNAL_ERROR, response.note, {"provenance": response.provenance})
-    _remember(uri, caller, response)
+    _cache_fast_read(uri, caller, response)
     return resource_content(uri, JSON, response.body.decode(), int(response.ttl * 1000), is_private=response.private)
 
 
@@ -149,9 +149,9 @@ FastRead = tuple[GatewayRequest, Entry, GatewayResponse, bytes]
 _pieces: Final[dict[tuple[str, str], FastRead]] = {}  # by agent and address
 
 
-def quick(method: str, params: Any, version: str) -> Callable[[], bytes] | None:
+def find_fast_path(method: str, params: Any, version: str) -> Callable[[], bytes] | None:
     """Return a function that makes the result of a read whose answer is fresh in memory, as the SDK would; else None."""
-    resolver = runtime.ready()
+    resolver = runtime.get_ready_resolver()
     if method != "resources/read" or resolver is None:
         return None
     uri = params.get("uri")
@@ -168,8 +168,8 @@ def quick(method: str, params: Any, version: str) -> Callable[[], bytes] | None:
 
 def _render_fast(resolver: Resolver, uri: str, known: FastRead, version: str) -> bytes:
     request, entry, before, data_text = known
-    response = resolver.repeat(request, entry, before)
-    text = _escape(response.head) + data_text + _escape(response.tail)
+    response = resolver.repeat_cached(request, entry, before)
+    text = _escape_json(response.head) + data_text + _escape_json(response.tail)
     result = b'{"contents":[{"uri":' + orjson.dumps(uri) + b',"mimeType":"application/json","text":"' + text + b'"}]'
     if version in MODERN_PROTOCOL_VERSIONS:
         scope = b"private" if response.private else b"public"
@@ -178,9 +178,8 @@ def _render_fast(resolver: Resolver, uri: str, known: FastRead, version: str) ->
     return result + b"}"
 
 
-def _remember(uri: str, caller: Caller, response: GatewayResponse) -> None:
-    """Answer this read from memory alone while its entry is fresh."""
-    resolver = runtime.ready()
+def _cache_fast_read(uri: str, caller: Caller, response: GatewayResponse) -> None:
+    resolver = runtime.get_ready_resolver()
     if response.outcome != CACHED or resolver is None:
         return
     request = parse_request(resolver.policy, uri, caller)
@@ -188,10 +187,10 @@ def _remember(uri: str, caller: Caller, response: GatewayResponse) -> None:
     if entry is not None:
         if len(_pieces) >= 500:
             _pieces.clear()
-        _pieces[caller.name, uri] = request, entry, response, _escape(response.data_json)
+        _pieces[caller.name, uri] = request, entry, response, _escape_json(response.data_json)
 
 
-def _escape(json: bytes) -> bytes:
+def _escape_json(json: bytes) -> bytes:
     return orjson.dumps(json.decode())[1:-1]
 
 
@@ -202,19 +201,19 @@ def usage_name(method: str, given: str) -> str:
 @lru_cache(maxsize=2_000)
 def _find_resource_uri(uri: str) -> str:
     try:
-        return parse_request(_policy(), uri).resource.uri
+        return parse_request(_get_policy(), uri).resource.uri
     except WireError:
         return ""
 
 
-def _policy() -> Policy:
+def _get_policy() -> Policy:
     # The desk's numbers change no address, so before the first question the file is enough.
-    resolver = runtime.ready()
-    return resolver.policy if resolver is not None else load(settings.WIRE_GATEWAY_POLICY)
+    resolver = runtime.get_ready_resolver()
+    return resolver.policy if resolver is not None else load_policy(settings.WIRE_GATEWAY_POLICY)
 
 
-start: Final = runtime.start
-close: Final = runtime.close
+start: Final = runtime.watch_sighup
+close: Final = runtime.close_resolver
 _stamp = b"{}"  # `_meta` of the results of 2026-07-28, which the SDK stamps with the server's name
 
 

@@ -17,7 +17,7 @@ from config.errors import NotFound, WireError
 from mcpserver.cards.page_files import Card
 from mcpserver.http.threads import run_query
 from mcpserver.servers.base import TEXTS, Context, Toolbox, build_server, describe_tool
-from mcpserver.tooling.arguments import LIST, NUMBER, Arguments, read
+from mcpserver.tooling.arguments import LIST, NUMBER, Arguments, parse_arguments
 from mcpserver.tooling.tools import MINUTE_MS, ToolAnswer, ToolSpec
 from wire.corpora.timeline import queries
 from wire.corpora.timeline.corpus_config import CorpusFile
@@ -115,7 +115,7 @@ class CheckWording(CorpusArguments):
     draft: Annotated[str, Field(min_length=1, max_length=queries.MAX_DRAFT, description="The text that is to be published.")]
 
 
-def _tool(query: Callable[..., BaseModel], arguments: type[Arguments], **renamed: str) -> ToolSpec:
+def _build_tool(query: Callable[..., BaseModel], arguments: type[Arguments], **renamed: str) -> ToolSpec:
     """Return the tool that asks `query`, whose name it has; `renamed` are arguments that the query calls otherwise."""
 
     def run(slug: str, args: CorpusArguments) -> ToolAnswer:
@@ -127,7 +127,7 @@ def _tool(query: Callable[..., BaseModel], arguments: type[Arguments], **renamed
     return describe_tool("timeline", f"timeline_{query.__name__}", arguments, answer, run, is_open_world=False)
 
 
-def _with_errors(listed: types.Tool) -> types.Tool:
+def _allow_error_output(listed: types.Tool) -> types.Tool:
     """Return the tool with an output schema that holds for errors too, which clients check like any answer."""
     schema = dict(listed.output_schema or {})
     required = schema.pop("required", [])
@@ -138,18 +138,18 @@ def _with_errors(listed: types.Tool) -> types.Tool:
 
 
 _BOX: Final = Toolbox(
-    _tool(queries.search_reports, SearchReports),
-    _tool(queries.get_report, GetReport, id="report_id"),
-    _tool(queries.mandela_catalog, MandelaCatalog),
-    _tool(queries.motif_map, MotifMap),
-    _tool(queries.story_threads, StoryThreads, id="thread_id"),
-    _tool(queries.events, Events),
-    _tool(queries.compare_sources, CompareSources),
-    _tool(queries.deepen_story, DeepenStory),
-    _tool(queries.stats, CorpusArguments),
-    _tool(queries.agent_manifest, CorpusArguments),
-    _tool(queries.check_wording, CheckWording),
-    adapt=_with_errors,
+    _build_tool(queries.search_reports, SearchReports),
+    _build_tool(queries.get_report, GetReport, id="report_id"),
+    _build_tool(queries.mandela_catalog, MandelaCatalog),
+    _build_tool(queries.motif_map, MotifMap),
+    _build_tool(queries.story_threads, StoryThreads, id="thread_id"),
+    _build_tool(queries.events, Events),
+    _build_tool(queries.compare_sources, CompareSources),
+    _build_tool(queries.deepen_story, DeepenStory),
+    _build_tool(queries.stats, CorpusArguments),
+    _build_tool(queries.agent_manifest, CorpusArguments),
+    _build_tool(queries.check_wording, CheckWording),
+    adapt=_allow_error_output,
 )
 TOOLS: Final = _BOX.tools
 
@@ -169,7 +169,7 @@ CARDS: Final = {
 async def call_tool(slug: str, _context: Context, params: types.CallToolRequestParams) -> Any:
     tool = _BOX.find(params.name)
     try:
-        answer = await run_query(lambda: tool.run(slug, read(tool.arguments, params.arguments)))
+        answer = await run_query(lambda: tool.run(slug, parse_arguments(tool.arguments, params.arguments)))
     except WireError as error:
         answer = ToolAnswer(error.as_dict(), is_error=True)
     return answer.as_result()

@@ -20,7 +20,7 @@ class Arguments(BaseModel):
 A = TypeVar("A", bound=Arguments)
 
 
-def read_whole_number(value: Any) -> Any:
+def parse_whole_number(value: Any) -> Any:
     """Return 10 of `10.0` and `"10"`, as some clients write numbers; JSON does not tell 10 from 10.0."""
     if isinstance(value, str) and re.fullmatch(r"\s*[0-9]{1,9}\s*", value):
         return int(value)
@@ -34,7 +34,7 @@ def expect_whole_number(value: Any) -> Any:
     return int(value)
 
 
-def read_list(value: Any) -> Any:
+def parse_list(value: Any) -> Any:
     """Return a list that is written as JSON text, or of a single text, as some clients send it."""
     if not isinstance(value, str):
         return value
@@ -45,12 +45,12 @@ def read_list(value: Any) -> Any:
     return found if isinstance(found, list) else [value]
 
 
-WHOLE: Final = BeforeValidator(read_whole_number)
+WHOLE: Final = BeforeValidator(parse_whole_number)
 NUMBER: Final = BeforeValidator(expect_whole_number)
-LIST: Final = BeforeValidator(read_list)  # each behind the bounds, which stay part of the JSON Schema
+LIST: Final = BeforeValidator(parse_list)  # each behind the bounds, which stay part of the JSON Schema
 
 
-def read(model: type[A], raw: Mapping[str, Any] | None) -> A:
+def parse_arguments(model: type[A], raw: Mapping[str, Any] | None) -> A:
     """Return the arguments, typed; `null`, and `""` where it is optional, mean left out. Raises: InvalidArgument."""
     fields = model.model_fields
     optional = {name for name, field in fields.items() if not field.is_required()}
@@ -73,7 +73,7 @@ def read(model: type[A], raw: Mapping[str, Any] | None) -> A:
     raise InvalidArgument(" ".join(problems), f"Arguments: {known or 'none'} (? = optional).")
 
 
-def input_schema(model: type[Arguments]) -> dict[str, Any]:
+def build_input_schema(model: type[Arguments]) -> dict[str, Any]:
     """JSON Schema of an argument set, without references. What may be left out may be null as well.
 
     Unknown arguments are refused by name, but no schema says so: `additionalProperties: false` breaks google-genai's own reader.
@@ -82,7 +82,7 @@ def input_schema(model: type[Arguments]) -> dict[str, Any]:
     definitions = schema.get("$defs", {})
     required = schema.get("required", [])
     properties = {
-        name: _flat(value, definitions) if name in required else nullable(_flat(value, definitions))
+        name: _inline_definitions(value, definitions) if name in required else to_nullable(_inline_definitions(value, definitions))
         for name, value in schema.get("properties", {}).items()
     }
     found: dict[str, Any] = {"type": "object", "properties": properties}
@@ -91,7 +91,7 @@ def input_schema(model: type[Arguments]) -> dict[str, Any]:
     return found
 
 
-def nullable(value: dict[str, Any]) -> dict[str, Any]:
+def to_nullable(value: dict[str, Any]) -> dict[str, Any]:
     """Return the schema of an argument that may be null: OpenAI's strict mode makes every argument required, so a model leaves
     one out by null.
 
@@ -103,7 +103,7 @@ def nullable(value: dict[str, Any]) -> dict[str, Any]:
     return {"anyOf": [inside, {"type": "null"}], **outside}
 
 
-def _flat(value: Mapping[str, Any], definitions: Mapping[str, Any]) -> dict[str, Any]:
+def _inline_definitions(value: Mapping[str, Any], definitions: Mapping[str, Any]) -> dict[str, Any]:
     """Enumerations in place; without what only repeats a name, and without examples, on which Google's SDK breaks."""
     found = dict(value)
     if "anyOf" in found:
@@ -112,6 +112,6 @@ def _flat(value: Mapping[str, Any], definitions: Mapping[str, Any]) -> dict[str,
         target = definitions[found.pop("$ref").rsplit("/", 1)[-1]]
         found = {**{key: target[key] for key in ("type", "enum") if key in target}, **found}
     if "items" in found:
-        found["items"] = _flat(found["items"], definitions)
+        found["items"] = _inline_definitions(found["items"], definitions)
     dropped = ("title", "examples", *(("default",) if found.get("default") is None else ()))
     return {key: part for key, part in found.items() if key not in dropped}

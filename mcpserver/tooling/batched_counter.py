@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, Final, TypeVar
 
-from mcpserver.http.threads import store
+from mcpserver.http.threads import run_write
 
 logger = logging.getLogger(__name__)
 
@@ -27,13 +27,13 @@ class Tally(Counter[K]):
         counted = dict(self)
         self.clear()
         try:
-            await store(partial(self._write, counted))
+            await run_write(partial(self._write, counted))
         except Exception:
             self.update(counted)
             raise
 
 
-async def flush() -> None:
+async def flush_all() -> None:
     """Write every tally of this process; one that cannot be written holds up no other."""
     for tally in _tallies:
         try:

@@ -33,7 +33,7 @@ class ToolAnswer:
     is_error: bool = False
 
     @classmethod
-    def of(cls, found: BaseModel, text: str | None = None) -> Self:
+    def from_model(cls, found: BaseModel, text: str | None = None) -> Self:
         return cls(found.model_dump(mode="json", by_alias=True), text)
 
     def as_text(self) -> str:
@@ -73,7 +73,7 @@ class ToolSpec:
             name=self.name,
             title=self.title,
             description=self.description,
-            input_schema=arguments.input_schema(self.arguments),
+            input_schema=arguments.build_input_schema(self.arguments),
             output_schema=drop_descriptions(listed) if self.is_terse else listed,
             annotations=types.ToolAnnotations(title=self.title, open_world_hint=self.is_open_world, **_READS_ONLY),
         )
@@ -109,15 +109,15 @@ def error_result(text: str) -> types.CallToolResult:
     return types.CallToolResult(content=[types.TextContent(text=text)], is_error=True)
 
 
-def only_page(params: types.PaginatedRequestParams | None) -> None:
+def refuse_cursor(params: types.PaginatedRequestParams | None) -> None:
     """For lists of one page: they give no cursor, so any is a mistake. Raises: MCPError."""
     if params is not None and params.cursor is not None:
         raise MCPError(types.INVALID_PARAMS, "This list has one page and gives no cursors. Leave cursor out.")
 
 
-def unknown(kind: str, known: Iterable[str]) -> MCPError:
+def build_unknown_error(kind: str, known: Iterable[str]) -> MCPError:
     return MCPError(types.INVALID_PARAMS, f"Unknown {kind}.", {f"{kind}s": list(known)})
 
 
-def as_text(error: WireError) -> str:
+def render_error(error: WireError) -> str:
     return fold(f"{error.message} {error.hint}")  # what a caller sent may stand in it

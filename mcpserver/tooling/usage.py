@@ -18,20 +18,20 @@ Naming = Callable[[str, str], str]  # a server's `usage_name`: what a method and
 
 
 class CountedCall(NamedTuple):
-    """The name that a request counts under. `about`: whatever a Teller wants to know of it."""
+    """The name that a request counts under. `about`: whatever a UsageHook wants to know of it."""
 
     method: str
     name: str
     about: Hashable = None
 
 
-class Teller(Protocol):
+class UsageHook(Protocol):
     """Counts what worked for those whom a server serves."""
 
-    def about(self, asked: CountedCall, params: Mapping[str, Any]) -> Hashable:
+    def get_subject(self, asked: CountedCall, params: Mapping[str, Any]) -> Hashable:
         """Interface for those who are told of requests. Called once for requests that are the same."""
 
-    def count(self, asked: CountedCall) -> None:
+    def count_call(self, asked: CountedCall) -> None:
         """Count one request, cached or not."""
 
 
@@ -43,13 +43,13 @@ def name_call(naming: Naming, method: str, params: Mapping[str, Any] | None) -> 
     return CountedCall(method, name or UNKNOWN)
 
 
-def count(server: str, what: CountedCall, *, worked: bool) -> None:
+def count_call(server: str, what: CountedCall, *, worked: bool) -> None:
     _waiting[server, what.method, what.name, int(time.time() // 60), worked] += 1
 
 
-def counting(server: str, naming: Naming) -> ServerMiddleware[Any]:
+def build_usage_middleware(server: str, naming: Naming) -> ServerMiddleware[Any]:
 
-    async def count_call(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
+    async def handle_and_count(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
         worked = False
         try:
             result = await call_next(ctx)
@@ -57,12 +57,12 @@ def counting(server: str, naming: Naming) -> ServerMiddleware[Any]:
             return result
         finally:
             if (what := name_call(naming, ctx.method, ctx.params)) is not None:
-                count(server, what, worked=worked)
+                count_call(server, what, worked=worked)
 
-    return count_call
+    return handle_and_count
 
 
-def _write(counted: Mapping[tuple[str, str, str, int, bool], int]) -> None:
+def _write_counts(counted: Mapping[tuple[str, str, str, int, bool], int]) -> None:
     rows = {}
     for (server, method, name, minute, worked), number in counted.items():
         when = dt.datetime.fromtimestamp(minute * 60, dt.UTC)
@@ -70,5 +70,5 @@ def _write(counted: Mapping[tuple[str, str, str, int, bool], int]) -> None:
     add(rows)
 
 
-_waiting: Final[Tally[tuple[str, str, str, int, bool]]] = Tally(_write)  # the minute since 1970, whether it worked
+_waiting: Final[Tally[tuple[str, str, str, int, bool]]] = Tally(_write_counts)  # the minute since 1970, whether it worked
 flush = _waiting.flush

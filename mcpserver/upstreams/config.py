@@ -29,7 +29,7 @@ def parse_duration(text: str) -> float:
     return float(match[1]) * _UNITS[match[2]]
 
 
-def matches(pattern: str, sentence: str) -> AfterValidator:
+def build_pattern_check(pattern: str, sentence: str) -> AfterValidator:
     """Return a validator of texts that match a pattern; the sentence says what is needed."""
 
     def check(value: str) -> str:
@@ -40,7 +40,7 @@ def matches(pattern: str, sentence: str) -> AfterValidator:
     return AfterValidator(check)
 
 
-def name_tables(tables: Any) -> Any:
+def add_table_names(tables: Any) -> Any:
     if not isinstance(tables, dict):
         return tables
     return {key: {**table, "name": key} if isinstance(table, dict) else table for key, table in tables.items()}
@@ -84,16 +84,16 @@ class Adapter:
 class OAuth:
     """Client credentials (RFC 6749, 4.4), with which a token is asked for."""
 
-    token_url: Annotated[str, matches(r"https?://[^\s@]+", "an http(s) address is needed")]
+    token_url: Annotated[str, build_pattern_check(r"https?://[^\s@]+", "an http(s) address is needed")]
     client_id: str
-    client_secret: Annotated[str, matches("env:.+", "name the variable with the secret, as 'env:NAME'")]
+    client_secret: Annotated[str, build_pattern_check("env:.+", "name the variable with the secret, as 'env:NAME'")]
     scope: str = ""
     resource: str = ""  # RFC 8707
 
 
 @dataclass(frozen=True, config=TABLE)
 class Upstream:
-    name: Annotated[str, matches(r"[a-z][a-z0-9-]{0,59}", "a name has small letters, digits and hyphens")]
+    name: Annotated[str, build_pattern_check(r"[a-z][a-z0-9-]{0,59}", "a name has small letters, digits and hyphens")]
     kind: Literal["off", "wire", "stdio", "http"] = "off"
     command: tuple[str, ...] = ()
     address: str = ""
@@ -105,7 +105,7 @@ class Upstream:
     mode: Literal["auto", "legacy", "2026-07-28"] = "auto"
     networks: tuple[str, ...] = ()  # beside the public internet, such as 10.0.0.0/8
     # The key that signs heartbeats.
-    public_key: Annotated[str, matches("([0-9a-f]{64})?", "the 64 hex digits of an Ed25519 public key are needed")] = ""
+    public_key: Annotated[str, build_pattern_check("([0-9a-f]{64})?", "the 64 hex digits of an Ed25519 public key are needed")] = ""
     adapters: Mapping[str, Adapter] = field(default_factory=dict)
 
     @field_validator("command")

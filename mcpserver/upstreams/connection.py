@@ -23,7 +23,7 @@ from config.env import Networks
 from mcpserver.upstreams import client_interface, error_mapping, guarded_http
 from mcpserver.upstreams.client_interface import INVALID, SERVER_ERROR, UNREACHABLE, UpstreamAnswer, UpstreamCall, UpstreamError
 from mcpserver.upstreams.config import Adapter, Upstream, read_secrets
-from mcpserver.upstreams.contents import OWN_FORMS, fits_schema, list_all, read_contents, read_listing
+from mcpserver.upstreams.contents import OWN_FORMS, fits_schema, list_all_pages, read_contents, read_listing
 from mcpserver.upstreams.http_transport import HttpDispatcher, HttpSession
 from mcpserver.upstreams.mapping import clean_json, fill_arguments, map_data
 from mcpserver.upstreams.stdio import ENDED, ChildProcess
@@ -61,47 +61,47 @@ class Connection:
     async def ask(self, call: UpstreamCall) -> UpstreamAnswer:
         """Return what the upstream answers, mapped and cleaned, against no schema. Raises: UpstreamError."""
         adapter = self._upstream.adapters.get(call.resource, _PLAIN)
-        answer = await self.run(partial(self._request, adapter=adapter, call=call))
+        answer = await self.run_with_retry(partial(self._request, adapter=adapter, call=call))
         data, untrusted = clean_json(map_data(adapter, answer.data), is_exact=call.is_exact)
         return replace(answer, data=data, untrusted=untrusted)
 
-    async def run(self, work: Callable[[ClientSession], Awaitable[T]]) -> T:
+    async def run_with_retry(self, work: Callable[[ClientSession], Awaitable[T]]) -> T:
         """Return what `work` makes of an open client. Another address is tried where one does not work. Raises: UpstreamError."""
         try:
             for _ in self._addresses[1:]:
                 try:
-                    return await self._run(work)
+                    return await self._run_once(work)
                 except UpstreamError as error:
                     if error.code not in (UNREACHABLE, SERVER_ERROR) or error.is_of_call:
                         raise
                     log.warning("%s: %s The next address is tried.", self._upstream.name, error.detail)
-                    self._leave_address()
-            return await self._run(work)
+                    self._switch_address()
+            return await self._run_once(work)
         except asyncio.CancelledError:  # the gateway waited long enough
             if len(self._addresses) == 1 and self._ready is not None and not self._ready.done():
                 raise  # it is starting still, for which it has a time of its own
             self._hangs += 1
             if self._hangs >= MAX_HANGS or len(self._addresses) > 1:
                 log.warning("%s hangs; its connection is closed.", self._upstream.name)
-                self._leave_address()
+                self._switch_address()
             raise
 
-    async def _run(self, work: Callable[[ClientSession], Awaitable[T]], *, is_last: bool = False) -> T:
+    async def _run_once(self, work: Callable[[ClientSession], Awaitable[T]], *, is_last: bool = False) -> T:
         faults: list[UpstreamError] = []
         guarded_http.faults.set(faults)
         was_open, name = self._owner is not None, self._upstream.name
         try:
-            done = await work(await self._open())
+            done = await work(await self._get_session())
             self._hangs = 0
             return done
         except (MCPError, *_BROKEN) as error:
             is_child, rpc = self._child is not None, error if isinstance(error, MCPError) else None
             if is_last and faults and faults[-1].is_of_call:
                 faults.pop()  # the session is new, so that was not it
-            fault = self._add_reason(faults[-1] if faults else error_mapping.from_rpc(name, rpc))
+            fault = self._explain_broken_child(faults[-1] if faults else error_mapping.from_rpc(name, rpc))
             has_child_fault = self._child is not None and bool(self._child.fault)
             if rpc is None or has_child_fault or fault.code in (UNREACHABLE, INVALID):
-                self.drop()
+                self.drop_session()
             # A server that restarted, or closed an idle connection, is asked once more. A child that died is a failure.
             is_stale = not is_child and was_open and fault.code == UNREACHABLE and (not faults or faults[-1].is_of_call)
             if is_last or not is_stale:
@@ -110,16 +110,16 @@ class Connection:
             raise UpstreamError(INVALID, f"{name} sends an answer that is not valid MCP.") from error
         except RuntimeError as error:  # such as a tool whose structured content contradicts its own schema
             raise UpstreamError(INVALID, f"{name} sends an answer that breaks its own schema.") from error
-        return await self._run(work, is_last=True)
+        return await self._run_once(work, is_last=True)
 
-    def _leave_address(self) -> None:
-        self.drop()
+    def _switch_address(self) -> None:
+        self.drop_session()
         self._addresses.append(self._addresses.pop(0))
 
     async def _request(self, client: ClientSession, adapter: Adapter, call: UpstreamCall) -> UpstreamAnswer:
         if call.answers == "listing":
-            resources = await list_all(client.list_resources)
-            return UpstreamAnswer(read_listing(resources, await list_all(client.list_resource_templates)))
+            resources = await list_all_pages(client.list_resources)
+            return UpstreamAnswer(read_listing(resources, await list_all_pages(client.list_resource_templates)))
         if adapter.tool:
             arguments = fill_arguments(adapter.arguments, call)
             return UpstreamAnswer(await self._call_tool(client, adapter.tool, arguments, call.answers))
@@ -134,7 +134,7 @@ class Connection:
         result = await (client.call_tool_with_relisting if isinstance(client, HttpSession) else client.call_tool)(name, arguments)
         if result.is_error:
             if self._tools is None:
-                self._tools = {tool.name: tool for tool in await list_all(client.list_tools)}
+                self._tools = {tool.name: tool for tool in await list_all_pages(client.list_tools)}
             are_valid = name in self._tools and fits_schema(self._tools[name].input_schema, arguments)
             words = " ".join(content.text for content in result.content if isinstance(content, types.TextContent))
             raise error_mapping.from_tool(self._upstream.name, words, result.meta, are_arguments_valid=are_valid)
@@ -142,19 +142,19 @@ class Connection:
             return result.structured_content
         return read_contents(result.content, answers)
 
-    async def _open(self) -> ClientSession:
+    async def _get_session(self) -> ClientSession:
         """Return the open client, opened if there is none. Raises: UpstreamError."""
         if self._child is not None and self._child.has_ended:
-            self.drop()
+            self.drop_session()
         if self._ready is None or (self._owner is not None and self._owner.done()):
             if missing := self._upstream.find_missing_secret():
                 raise UpstreamError(client_interface.UNCONFIGURED, f"{self._upstream.name} needs {missing}, which is not set.")
             self._ready = asyncio.get_running_loop().create_future()
             self._stop = asyncio.Event()
-            self._owner = asyncio.create_task(self._own(self._ready, self._stop))
+            self._owner = asyncio.create_task(self._hold_session(self._ready, self._stop))
         return await asyncio.shield(self._ready)
 
-    async def _own(self, ready: "asyncio.Future[ClientSession]", stop: asyncio.Event) -> None:
+    async def _hold_session(self, ready: "asyncio.Future[ClientSession]", stop: asyncio.Event) -> None:
         upstream = self._upstream
         try:
             async with contextlib.AsyncExitStack() as stack:
@@ -197,16 +197,16 @@ class Connection:
             return UpstreamError(UNREACHABLE, f"{name} cannot be started: {error.strerror}.", words=command)
         if isinstance(error, TimeoutError):
             return UpstreamError(UNREACHABLE, f"{name} was not ready within {OPENING:g} s.")
-        return self._add_reason(error_mapping.from_rpc(name, error if isinstance(error, MCPError) else None))
+        return self._explain_broken_child(error_mapping.from_rpc(name, error if isinstance(error, MCPError) else None))
 
-    def _add_reason(self, fault: UpstreamError) -> UpstreamError:
+    def _explain_broken_child(self, fault: UpstreamError) -> UpstreamError:
         """Say why a child's connection ended. What cannot be read is an invalid answer, not an unreachable server."""
         if self._child is None or not self._child.fault or fault.code not in (UNREACHABLE, SERVER_ERROR):
             return fault
         code = UNREACHABLE if self._child.fault == ENDED else INVALID
         return UpstreamError(code, f"{self._upstream.name} broke off: {self._child.fault}.")
 
-    def drop(self) -> None:
+    def drop_session(self) -> None:
         """Close the client, and end the child; the next question opens another."""
         if self._stop is not None:
             self._stop.set()
@@ -217,7 +217,7 @@ class Connection:
 
     async def close(self) -> None:
         owner = self._owner
-        self.drop()
+        self.drop_session()
         if owner is not None:
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(asyncio.shield(owner), 5)

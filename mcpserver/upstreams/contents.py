@@ -53,7 +53,7 @@ def read_listing(resources: Sequence[types.Resource], templates: Sequence[types.
     }
 
 
-async def list_all(list_page: Callable[..., Awaitable[Any]]) -> list[Any]:
+async def list_all_pages(list_page: Callable[..., Awaitable[Any]]) -> list[Any]:
     """Return the items of a list, of so many pages at most; none where the server has no such list. Raises: MCPError."""
     found: list[Any] = []
     cursor = None

@@ -27,9 +27,9 @@ def from_rpc(upstream: str, error: MCPError | None) -> UpstreamError:
     if fault := _from_data(upstream, found.data, found.message):
         return fault
     if found.code in _REFUSALS:
-        return UpstreamError(REFUSED, f"{upstream} rejects the question (error {found.code}).", words=_clean(found.message))
+        return UpstreamError(REFUSED, f"{upstream} rejects the question (error {found.code}).", words=_clean_text(found.message))
     detail = f"{upstream} failed (error {found.code})."
-    return UpstreamError(SERVER_ERROR, detail, words=_clean(found.message), is_of_call=True)
+    return UpstreamError(SERVER_ERROR, detail, words=_clean_text(found.message), is_of_call=True)
 
 
 def from_tool(upstream: str, words: str, meta: Mapping[str, Any] | None, *, are_arguments_valid: bool) -> UpstreamError:
@@ -37,8 +37,8 @@ def from_tool(upstream: str, words: str, meta: Mapping[str, Any] | None, *, are_
         return fault
     if not are_arguments_valid:
         detail = f"{upstream} rejects the question: it does not fit the tool's schema."
-        return UpstreamError(REFUSED, detail, words=_clean(words))
-    return UpstreamError(SERVER_ERROR, f"{upstream} failed: its tool reports an error.", words=_clean(words), is_of_call=True)
+        return UpstreamError(REFUSED, detail, words=_clean_text(words))
+    return UpstreamError(SERVER_ERROR, f"{upstream} failed: its tool reports an error.", words=_clean_text(words), is_of_call=True)
 
 
 def from_status(upstream: str, status: int, retry_after: float | None = None) -> UpstreamError:
@@ -63,9 +63,9 @@ def _from_data(upstream: str, data: Any, words: str) -> UpstreamError | None:
     if status is None:
         return None
     fault = from_status(upstream, status, retry_after)
-    fault.words, fault.is_of_call = _clean(words), True
+    fault.words, fault.is_of_call = _clean_text(words), True
     return fault
 
 
-def _clean(words: str) -> str:
+def _clean_text(words: str) -> str:
     return plain_line(words[:1_000], 300)

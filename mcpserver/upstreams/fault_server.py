@@ -20,7 +20,7 @@ LISTS = {"resources/read": "contents", "resources/list": "resources", "resources
 TEXTS = {"garbage": "<html>Not JSON", "huge": json.dumps("x" * 5_000_000), "wrong_shape": '{"surprise": true}'}
 
 
-def answer(method: str, params: dict[str, Any]) -> dict[str, Any]:
+def answer_request(method: str, params: dict[str, Any]) -> dict[str, Any]:
     if method == "server/discover":
         server = {"name": "misbehaving", "version": "1"}
         return {"result": CACHE | {"supportedVersions": ["2026-07-28"], "capabilities": {"resources": {}}, "serverInfo": server}}
@@ -39,6 +39,6 @@ def answer(method: str, params: dict[str, Any]) -> dict[str, Any]:
 for line in sys.stdin:
     message = json.loads(line)
     if "id" in message:
-        reply = answer(message["method"], message.get("params") or {})
+        reply = answer_request(message["method"], message.get("params") or {})
         sys.stdout.write(json.dumps({"jsonrpc": "2.0", "id": message["id"], **reply}) + "\n")
         sys.stdout.flush()

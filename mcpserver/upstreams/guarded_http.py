@@ -92,7 +92,7 @@ class GuardedTransport(httpx2.AsyncHTTPTransport):
             except (ValueError, TypeError, KeyError, AttributeError) as error:
                 if response.status_code < 500:
                     detail = f"{self._name}: the authorization server gives no token ({response.status_code})."
-                    note(UpstreamError(UNAUTHORIZED, detail))
+                    note_fault(UpstreamError(UNAUTHORIZED, detail))
                 raise httpx2.ReadError("no token") from error
             finally:
                 await response.aclose()
@@ -103,17 +103,17 @@ class GuardedTransport(httpx2.AsyncHTTPTransport):
         try:
             response = await super().handle_async_request(request)
         except NotFetched as error:
-            note(UpstreamError(UNREACHABLE, f"{self._name}: {error}"))
+            note_fault(UpstreamError(UNREACHABLE, f"{self._name}: {error}"))
             raise httpx2.ConnectError(str(error)) from error
         except httpx2.TransportError as error:
-            note(UpstreamError(UNREACHABLE, f"{self._name} cannot be reached: {type(error).__name__}."))
+            note_fault(UpstreamError(UNREACHABLE, f"{self._name} cannot be reached: {type(error).__name__}."))
             raise
         if response.status_code in (401, 403, 429) or response.status_code >= 500:
-            note(from_status(self._name, response.status_code, _read_retry_after(response.headers)))
+            note_fault(from_status(self._name, response.status_code, _read_retry_after(response.headers)))
         if response.status_code in (400, 404) and "mcp-session-id" in request.headers:
-            note(UpstreamError(UNREACHABLE, f"{self._name} does not know the session.", is_of_call=True))
+            note_fault(UpstreamError(UNREACHABLE, f"{self._name} does not know the session.", is_of_call=True))
         if response.headers.get("content-encoding", "identity") != "identity":  # it could grow beyond any bound
-            note(UpstreamError(INVALID, f"{self._name} sends a compressed answer, which was not asked for."))
+            note_fault(UpstreamError(INVALID, f"{self._name} sends a compressed answer, which was not asked for."))
             await response.aclose()
             raise httpx2.ReadError("compressed")
         assert isinstance(response.stream, httpx2.AsyncByteStream)  # noqa: S101
@@ -121,7 +121,7 @@ class GuardedTransport(httpx2.AsyncHTTPTransport):
         return response
 
 
-def note(error: UpstreamError) -> None:
+def note_fault(error: UpstreamError) -> None:
     if (noted := faults.get()) is not None:
         noted.append(error)
 
@@ -135,7 +135,7 @@ class _BoundedStream(httpx2.AsyncByteStream):
         async for chunk in self._stream:
             read += len(chunk)
             if read > MAX_BODY:
-                note(UpstreamError(INVALID, f"The answer is larger than {MAX_BODY:,} bytes."))
+                note_fault(UpstreamError(INVALID, f"The answer is larger than {MAX_BODY:,} bytes."))
                 raise httpx2.ReadError("too large")
             yield chunk
 

@@ -39,9 +39,9 @@ def fill_arguments(arguments: Mapping[str, Any], call: UpstreamCall) -> dict[str
 
 def map_data(adapter: Adapter, answer: Any) -> Any:
     """Return the data in an upstream's answer. Raises: UpstreamError where there are none."""
-    data = _look_up(answer, adapter.at)
+    data = _look_up_path(answer, adapter.at)
     if adapter.at or adapter.fields:
-        data = _unpack(data)
+        data = _unpack_json(data)
     if not adapter.fields:
         return data
     return [_map_item(adapter.fields, item) for item in data] if isinstance(data, list) else _map_item(adapter.fields, data)
@@ -52,9 +52,9 @@ def _map_item(fields: Mapping[str, str], item: Any) -> dict[str, Any]:
     mapped: dict[str, Any] = {}
     for name, source in fields.items():
         place, _, conversion = ("" if source.startswith("=") else source).partition("|")
-        value = _look_up(item, place.strip(), is_needed=False) if place else source[1:]
+        value = _look_up_path(item, place.strip(), is_needed=False) if place else source[1:]
         if value is not None and conversion:
-            value = _convert(conversion.strip(), value)
+            value = _convert_value(conversion.strip(), value)
         if value is None:
             continue
         inner = mapped
@@ -65,9 +65,9 @@ def _map_item(fields: Mapping[str, str], item: Any) -> dict[str, Any]:
     return mapped
 
 
-def _look_up(value: Any, place: str, *, is_needed: bool = True) -> Any:
+def _look_up_path(value: Any, place: str, *, is_needed: bool = True) -> Any:
     for part in filter(None, place.split(".")):
-        value = _unpack(value)
+        value = _unpack_json(value)
         if isinstance(value, Mapping) and part in value:
             value = value[part]
         elif isinstance(value, list) and part.isdigit() and int(part) < len(value):
@@ -79,7 +79,7 @@ def _look_up(value: Any, place: str, *, is_needed: bool = True) -> Any:
     return value
 
 
-def _unpack(value: Any) -> Any:
+def _unpack_json(value: Any) -> Any:
     """Return the object or list in a text that is JSON, and everything else as it is."""
     if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
         try:
@@ -89,7 +89,7 @@ def _unpack(value: Any) -> Any:
     return value
 
 
-def _convert(conversion: str, value: Any) -> Any:
+def _convert_value(conversion: str, value: Any) -> Any:
     """Raises: UpstreamError for a value that cannot be converted."""
     try:
         match conversion:
@@ -100,12 +100,12 @@ def _convert(conversion: str, value: Any) -> Any:
             case "json":
                 return parse_json(value) if isinstance(value, str) else value
             case _:
-                return _to_time(value)
+                return _to_rfc3339(value)
     except (ValueError, TypeError, OverflowError) as error:
         raise UpstreamError(INVALID, f"The answer contains a value that cannot be read as {conversion}.") from error
 
 
-def _to_time(value: Any) -> str:
+def _to_rfc3339(value: Any) -> str:
     """Return seconds or milliseconds since 1970, or a time in RFC 3339 or RFC 9110, as RFC 3339; a text without a zone is UTC."""
     with suppress(ValueError, TypeError):
         seconds = float(value)

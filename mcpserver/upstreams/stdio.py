@@ -63,22 +63,22 @@ class ChildProcess:
             to_session, read_stream = anyio.create_memory_object_stream[Any](0)
             write_stream, from_session = anyio.create_memory_object_stream[Any](0)
             async with anyio.create_task_group() as group:
-                group.start_soon(self._read, process.stdout, to_session)
-                group.start_soon(_write, process.stdin, from_session)
+                group.start_soon(self._read_messages, process.stdout, to_session)
+                group.start_soon(_write_messages, process.stdin, from_session)
                 group.start_soon(self._log_stderr, process.stderr)
-                group.start_soon(_watch, process)
+                group.start_soon(_kill_group_on_exit, process)
                 try:
                     yield read_stream, write_stream
                 finally:
                     for stream in (read_stream, write_stream, to_session, from_session):
                         stream.close()
                     with anyio.CancelScope(shield=True):
-                        await _end(process, process.stdin)
+                        await _end_process(process, process.stdin)
                     group.cancel_scope.cancel()
         finally:
-            _kill(process)
+            _signal_group(process)
 
-    async def _read(self, stdout: asyncio.StreamReader, to_session: Any) -> None:
+    async def _read_messages(self, stdout: asyncio.StreamReader, to_session: Any) -> None:
         async with to_session:
             while True:
                 try:
@@ -109,7 +109,7 @@ class ChildProcess:
                 log.info("%s: %s", self.name, plain_line(line.decode(errors="replace"), 500))
 
 
-async def _write(stdin: asyncio.StreamWriter, from_session: Any) -> None:
+async def _write_messages(stdin: asyncio.StreamWriter, from_session: Any) -> None:
     with contextlib.suppress(OSError, anyio.ClosedResourceError):
         async with from_session:
             async for sent in from_session:
@@ -117,15 +117,15 @@ async def _write(stdin: asyncio.StreamWriter, from_session: Any) -> None:
                 await stdin.drain()
 
 
-async def _end(process: Process, stdin: asyncio.StreamWriter) -> None:
+async def _end_process(process: Process, stdin: asyncio.StreamWriter) -> None:
     """Let it leave, then make it, and whatever it started with it."""
     stdin.close()
     for patience, sign in ((LEAVE, signal.SIGTERM), (TERMINATE, signal.SIGKILL)):
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(_wait_for_exit(process), patience)
             break
-        _kill(process, sign)
-    _kill(process)
+        _signal_group(process, sign)
+    _signal_group(process)
     with contextlib.suppress(TimeoutError):
         await asyncio.wait_for(_wait_for_exit(process), TERMINATE)
 
@@ -136,13 +136,13 @@ async def _wait_for_exit(process: Process, interval: float = 0.005) -> None:
         await asyncio.sleep(interval)
 
 
-async def _watch(process: Process) -> None:
+async def _kill_group_on_exit(process: Process) -> None:
     """Kill what a server started when it dies: its pipes close, and whoever waits for an answer hears of it."""
     await _wait_for_exit(process, 0.05)
-    _kill(process)
+    _signal_group(process)
 
 
-def _kill(process: Process, sign: signal.Signals = signal.SIGKILL) -> None:
+def _signal_group(process: Process, sign: signal.Signals = signal.SIGKILL) -> None:
     """Signal everything in its process group; no group is left when all of them are gone."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, sign)

@@ -14,7 +14,7 @@ from mcpserver.upstreams import client_interface
 from mcpserver.upstreams.client_interface import UpstreamAnswer, UpstreamCall, UpstreamError
 from mcpserver.upstreams.config import Upstream, parse_duration
 from mcpserver.upstreams.connection import Connection, wait_until_closed
-from mcpserver.upstreams.live_check import list_differences
+from mcpserver.upstreams.policy_drift import list_differences
 from wire.queries.events import list_trending_events
 from wire.text.vocabulary import Category
 

@@ -142,7 +142,7 @@ async def change_tools(door: StreamingEndpoint, own: Handler, context: Context, 
     if params.name != "test_trigger_tool_change":
         return await own(context, params)
     door._tools_seen = None
-    await door.announce()
+    await door.announce_list_changes()
     return types.CallToolResult(content=[_text("The list of tools counts as changed.")], is_error=True)
 
 

@@ -11,7 +11,7 @@ from pytest_django import Settings
 
 from config.errors import InvalidArgument
 from mcpserver.servers import articles
-from mcpserver.tooling.arguments import Arguments, read
+from mcpserver.tooling.arguments import Arguments, parse_arguments
 from tests.almanac import SLUG, publishers
 from tests.mcpserver.documented import Example, examples
 from wire.corpora.articles.models import Publisher
@@ -90,9 +90,9 @@ def test_bounds_that_are_not_listed_are_those_of_the_document() -> None:
         (articles.SearchContent, "query", MAX_QUERY),
     )
     for model, name, most in bounded:
-        assert read(model, {name: "a" * most})
+        assert parse_arguments(model, {name: "a" * most})
         with pytest.raises(InvalidArgument, match=f"at most {most:,} characters"):
-            read(model, {name: "a" * (most + 1)})
+            parse_arguments(model, {name: "a" * (most + 1)})
 
 
 def test_the_codes_of_the_table_are_the_documentations_and_examples_show_those_that_need_no_fault() -> None:

@@ -30,7 +30,7 @@ from wire.corpora.articles import queries
 from wire.corpora.articles import store as storing
 from wire.corpora.articles.directory import find_publisher
 from wire.corpora.articles.models import Article, ArticleCount, LicenceKind, Publisher
-from wire.corpora.articles.url_keys import canonical_key
+from wire.corpora.articles.url_keys import build_url_key
 from wire.models import UsageCount
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -617,7 +617,7 @@ def test_a_publisher_is_told_how_often_it_was_asked_cached_or_not(kept: None, ch
             refused("search-content", era)
             tools(era)
     assert not ArticleCount.objects.exists(), "nothing is written before the flush"
-    asyncio.run(batched_counter.flush())
+    asyncio.run(batched_counter.flush_all())
     today = dt.datetime.now(dt.UTC).date()
     rows = ArticleCount.objects.values_list("publisher__slug", "day", "tool", "number", "count")
     assert sorted(rows) == [
@@ -626,7 +626,7 @@ def test_a_publisher_is_told_how_often_it_was_asked_cached_or_not(kept: None, ch
         ("zine", today, "get-article", 1, 6),
     ]
     said("list-recent")
-    asyncio.run(batched_counter.flush())
+    asyncio.run(batched_counter.flush_all())
     assert ArticleCount.objects.get(publisher=chef, tool="list-recent").count == 7
     counted = UsageCount.objects.values_list("server", "name", "outcome").distinct()
     assert {server for server, _, _ in counted} == {"articles"}
@@ -641,10 +641,10 @@ def test_a_title_is_no_markup(chef: Publisher) -> None:
 
 
 def test_an_article_counts_as_itself_by_whatever_address_it_was_asked_for(chef: Publisher) -> None:
-    storing.alias(chef, Article.objects.get(publisher=chef), canonical_key("https://yoursite.com/?p=7"))
+    storing.add_alias(chef, Article.objects.get(publisher=chef), build_url_key("https://yoursite.com/?p=7"))
     said("get-article", url="https://yoursite.com/?p=7")
     said("get-article", url=f"{CAKE}?utm_source=mail")
-    asyncio.run(batched_counter.flush())
+    asyncio.run(batched_counter.flush_all())
     assert list(ArticleCount.objects.values_list("tool", "number", "count")) == [("get-article", 0, 2)]
 
 
@@ -654,21 +654,21 @@ def test_counts_that_cannot_be_written_wait_and_hold_up_no_others(caplog: pytest
     with connection.cursor() as cursor:
         cursor.execute("ALTER TABLE articles_articlecount RENAME TO articles_articlecount_away")
     try:
-        asyncio.run(batched_counter.flush())
+        asyncio.run(batched_counter.flush_all())
     finally:
         with connection.cursor() as cursor:
             cursor.execute("ALTER TABLE articles_articlecount_away RENAME TO articles_articlecount")
     assert UsageCount.objects.get().count == 1
     said("list-recent")
-    asyncio.run(batched_counter.flush())
+    asyncio.run(batched_counter.flush_all())
     assert ArticleCount.objects.get().count == 2
     assert not articles.calls
 
 
 def test_counts_of_a_publisher_that_was_removed_meanwhile_are_dropped(chef: Publisher) -> None:
     said("list-recent")
-    storing.remove(chef, NOW)
-    asyncio.run(batched_counter.flush())
+    storing.remove_publisher(chef, NOW)
+    asyncio.run(batched_counter.flush_all())
     assert not ArticleCount.objects.exists()
     assert not articles.calls
 
@@ -701,7 +701,7 @@ def test_a_publisher_that_is_added_is_served_and_one_that_is_removed_is_not_with
             assert (await asked("/mcp/articles/zine")).status == 404
             await run_query(add)
             assert titles((await until("/mcp/articles/zine", 200)).result["content"][0]["text"]) == ["Plum"]
-            await run_query(storing.remove, chef, NOW)
+            await run_query(storing.remove_publisher, chef, NOW)
             error = (await until(PATH, 404)).error
             assert error["message"].startswith("The Chef was removed on 2026-03-16 and is no longer served. All publishers are")
             assert (await asked("/mcp/articles/zine")).status == 200
@@ -759,7 +759,7 @@ def test_servers_are_found_by_the_list_and_each_by_its_card(chef: Publisher) -> 
     llms = browser.get("/llms.txt").content.decode()
     assert "http://localhost:8000/mcp/articles/{publisher}" in llms
     assert "http://localhost:8000/.well-known/mcp.json" in llms
-    storing.remove(chef, NOW)
+    storing.remove_publisher(chef, NOW)
     left = [server["name"] for server in browser.get("/.well-known/mcp.json").json()["servers"]]
     articles = {"ai.chatbotnews/wire", "ai.chatbotnews/articles-wire", "ai.chatbotnews/articles-chef"}
     assert [name for name in left if name in articles] == ["ai.chatbotnews/wire", "ai.chatbotnews/articles-wire"]

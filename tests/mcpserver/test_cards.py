@@ -133,8 +133,8 @@ def test_clients_of_one_server_share_what_is_cached_whatever_their_session() -> 
     door = doors["/mcp"].with_cards
     assert isinstance(door, CardEndpoint)
     asked = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
-    keys = [door._repeat_key({b"mcp-session-id": session}, asked) for session in (b"cards-1", b"cards-2")]
-    assert keys[0] == keys[1] != doors["/mcp"]._repeat_key({}, asked)
+    keys = [door._build_repeat_key({b"mcp-session-id": session}, asked) for session in (b"cards-1", b"cards-2")]
+    assert keys[0] == keys[1] != doors["/mcp"]._build_repeat_key({}, asked)
 
 
 def test_the_answers_of_tools_are_the_same_for_everyone() -> None:

@@ -64,7 +64,7 @@ def both(settings: Settings) -> None:
     settings.FACTCHECKS_STATUSES = ("published", "checked")
     settings.FACTCHECKS_EMBEDDING, settings.FACTCHECKS_VECTOR_MS = "hashed", 10_000
     load(LEAD, TURBINES)
-    embedding.fill()
+    embedding.embed_missing()
 
 
 def call(tool: str, era: str = MODERN, **arguments: Any) -> dict[str, Any]:
@@ -283,7 +283,7 @@ def test_text_that_addresses_the_model_is_marked() -> None:
 
 def test_a_withdrawn_fact_check_says_so_and_is_not_found() -> None:
     (first,) = load(LEAD)
-    store.withdraw(first, "The source erred.", first.changed_at)
+    store.withdraw_claim(first, "The source erred.", first.changed_at)
     assert f"**Status:** withdrawn on {Claim.objects.get().withdrawn_at:%Y-%m-%d}. The source erred." in text(
         "get_factcheck", id="2025/11/20-2"
     )
@@ -374,7 +374,7 @@ class TestSessions:
         assert request("DELETE", PATH, headers={"mcp-session-id": session}).status == 404
         assert post("tools/list", mcp_session_id=other).status == 200
         (kept,) = EndedSession.objects.all()
-        assert kept.pk == session_ids.key_of(session) != session
+        assert kept.pk == session_ids.hash_session_id(session) != session
         assert request("DELETE", PATH).status == 400
 
     def test_ended_ones_are_forgotten_when_they_would_have_expired(self) -> None:
@@ -382,7 +382,7 @@ class TestSessions:
         request("DELETE", PATH, headers={"mcp-session-id": first})
         EndedSession.objects.update(expires_at="2020-01-01T00:00:00Z")
         request("DELETE", PATH, headers={"mcp-session-id": second})
-        assert [one.pk for one in EndedSession.objects.all()] == [session_ids.key_of(second)]
+        assert [one.pk for one in EndedSession.objects.all()] == [session_ids.hash_session_id(second)]
 
     def test_no_other_server_gives_or_ends_any(self) -> None:
         asked = message(
@@ -412,7 +412,7 @@ class TestKeys:
 
     def test_with_one_in_force_none_and_a_wrong_one_are_401(self) -> None:
         load(LEAD)
-        right, other = api_keys.hand_out("One"), api_keys.hand_out("Other")
+        right, other = api_keys.issue_key("One"), api_keys.issue_key("Other")
         for token in (None, "wrong", right[:-1], ""):
             for answer in self.ask(token):
                 assert answer.status == 401
@@ -422,15 +422,15 @@ class TestKeys:
 
     def test_a_revoked_one_is_refused_and_the_last_one_opens_to_nobody(self, settings: Settings) -> None:
         load(LEAD)
-        first, second = api_keys.hand_out("One"), api_keys.hand_out("Other")
-        api_keys.revoke(ApiKey.objects.get(name="One"))
+        first, second = api_keys.issue_key("One"), api_keys.issue_key("Other")
+        api_keys.revoke_key(ApiKey.objects.get(name="One"))
         assert [one.status for one in self.ask(first)] == [401, 401]
         assert [one.status for one in self.ask(second)] == [200, 200]
-        api_keys.revoke(ApiKey.objects.get(name="Other"))
+        api_keys.revoke_key(ApiKey.objects.get(name="Other"))
         for token in (None, first, second, ""):
             assert [one.status for one in self.ask(token)] == [401, 401]
         assert request("GET", "/factchecks").status == 403
-        assert any("nobody can ask" in finding.found for finding in health.examine(timezone.now()))
+        assert any("nobody can ask" in finding.found for finding in health.check_factchecks(timezone.now()))
         settings.FACTCHECKS_KEYS = "off"
         assert [one.status for one in self.ask(None)] == [200, 200]
 
@@ -438,7 +438,7 @@ class TestKeys:
         load(LEAD)
         settings.FACTCHECKS_KEYS = "required"
         assert [one.status for one in self.ask(None)] == [401, 401]
-        assert [one.status for one in self.ask(api_keys.hand_out("One"))] == [200, 200]
+        assert [one.status for one in self.ask(api_keys.issue_key("One"))] == [200, 200]
 
     def test_a_key_of_the_environment_for_mcp_closes_rest_and_pages_too_unless_said_otherwise(self, settings: Settings) -> None:
         load(LEAD)
@@ -464,19 +464,19 @@ class TestKeys:
             async with serving():
                 asked = message("tools/call", {"name": "list_categories", "arguments": {}})
                 told = [(await _sent(asked)).status, (await _sent(asked)).status, await rest(), await rest()]
-                token = await asyncio.to_thread(api_keys.hand_out, "One")
+                token = await asyncio.to_thread(api_keys.issue_key, "One")
                 told += [(await _sent(asked)).status, await rest(), await rest(authorization=f"Bearer {token}"), await rest()]
                 return told
 
         assert asyncio.run(ask()) == [200, 200, 200, 200, 401, 401, 200, 401]
 
     def test_only_the_hash_of_a_key_is_stored(self) -> None:
-        token = api_keys.hand_out("One")
+        token = api_keys.issue_key("One")
         assert token not in str(list(ApiKey.objects.values()))
 
     def test_pages_are_closed_while_keys_are_needed(self) -> None:
         load(LEAD)
         assert request("GET", "/factcheck/2025/11/20-2").status == 200
-        api_keys.hand_out("One")
+        api_keys.issue_key("One")
         assert request("GET", "/factcheck/2025/11/20-2").status == 403
         assert request("GET", "/factchecks").status == 403

@@ -18,7 +18,7 @@ from mcpserver.gateway.models import RequestLog
 from mcpserver.gateway.payload_schemas import KINDS
 from mcpserver.gateway.process_context import ProcessContext
 from mcpserver.gateway.resolver import Resolver
-from mcpserver.gateway.resource_policy import load
+from mcpserver.gateway.resource_policy import load_policy
 from mcpserver.servers import gateway as server
 from tests.mcpserver.asgi import ERAS, MODERN, http_scope, message, rpc_headers, send_request
 from tests.mcpserver.gateway.stage import Scripted, failure, payment, trend, tweet
@@ -38,13 +38,13 @@ def close_writer(close_connections: None) -> Iterator[None]:  # noqa: ARG001
 @pytest.fixture(autouse=True)
 def upstream() -> Iterator[Scripted]:
     found = Scripted()
-    policy = load().overridden({name: {"min_interval": 0, "limit": 10_000} for name in load().resources})
-    auth.forget()
+    policy = load_policy().with_overrides({name: {"min_interval": 0, "limit": 10_000} for name in load_policy().resources})
+    auth.clear_caller_cache()
     server._pieces.clear()
-    runtime.replace(Resolver(policy, found, ProcessContext(runtime.write, runtime.read)))
+    runtime.replace_resolver(Resolver(policy, found, ProcessContext(runtime.run_write, runtime.run_read_query)))
     yield found
-    runtime.replace(None)
-    auth.forget()
+    runtime.replace_resolver(None)
+    auth.clear_caller_cache()
 
 
 def talk(*asked: tuple[str, dict[str, Any]], era: str = MODERN, token: str = "") -> list[Any]:
@@ -97,14 +97,14 @@ def test_a_read_is_the_same_whether_the_sdk_or_memory_answers(upstream: Scripted
 def test_quick_answers_are_really_quick(upstream: Scripted, monkeypatch: pytest.MonkeyPatch) -> None:
     upstream.script["news_global_trends"] = [[trend()]]
     seen: list[Any] = []
-    original = server.quick
+    original = server.find_fast_path
     from mcpserver.registry import doors
 
     def noted(*args: Any) -> Any:
         seen.append(original(*args))
         return seen[-1]
 
-    monkeypatch.setattr(doors[PATH], "quick", noted)
+    monkeypatch.setattr(doors[PATH], "find_fast_path", noted)
     read = ("resources/read", {"uri": GLOBAL})
     talk(read, read, read)
     assert [found is not None for found in seen] == [False, False, True]
@@ -131,7 +131,7 @@ def test_anybody_is_told_that_a_key_is_needed(upstream: Scripted) -> None:
 
 
 def test_a_key_opens_what_it_was_granted_and_nothing_else(upstream: Scripted) -> None:
-    token = auth.make("alpha", ["twitter://"])
+    token = auth.create_agent("alpha", ["twitter://"])
     upstream.script["twitter_mentions_recent"] = [[tweet()]]
     (answer,) = talk(("resources/read", {"uri": "twitter://mentions/recent"}), token=token)
     assert answer["result"]["cacheScope"] == "private"
@@ -142,7 +142,7 @@ def test_a_key_opens_what_it_was_granted_and_nothing_else(upstream: Scripted) ->
 
 
 def test_two_keys_never_share_what_is_private_through_any_door(upstream: Scripted) -> None:
-    first, second = auth.make("alpha", ["twitter://"]), auth.make("beta", ["twitter://"])
+    first, second = auth.create_agent("alpha", ["twitter://"]), auth.create_agent("beta", ["twitter://"])
     upstream.script["twitter_mentions_recent"] = [[tweet(1, "of alpha")], [tweet(2, "of beta")]]
     read = ("resources/read", {"uri": "twitter://mentions/recent"})
     told = {token: talk(read, read, read, token=token) for token in (first, second)}
@@ -152,7 +152,7 @@ def test_two_keys_never_share_what_is_private_through_any_door(upstream: Scripte
 
 
 def test_an_exhausted_payment_query_is_an_error_at_every_door(upstream: Scripted) -> None:
-    token = auth.make("alpha", ["blockchain://"])
+    token = auth.create_agent("alpha", ["blockchain://"])
     upstream.script["blockchain_base_transactions"] = [failure("refused")]
     uri = "blockchain://base/transactions"
     read, call = talk(
@@ -174,7 +174,7 @@ def test_strict_turns_an_empty_answer_into_503(upstream: Scripted) -> None:
 
 
 def test_an_answer_is_explained_to_whoever_asked_and_nobody_else(upstream: Scripted) -> None:
-    token = auth.make("alpha", ["openclaw://"])
+    token = auth.create_agent("alpha", ["openclaw://"])
     upstream.script["openclaw_arp_discover"] = [failure("refused")]
     (answer,) = talk(("tools/call", {"name": "gateway_read", "arguments": {"uri": "openclaw://arp/discover"}}), token=token)
     request_id = answer["result"]["structuredContent"]["provenance"]["request_id"]
@@ -202,11 +202,11 @@ def test_an_address_with_nul_is_refused_with_a_sentence() -> None:
 
 
 def test_a_key_whose_agent_changed_is_given_nothing_from_memory_that_was_its_earlier_ones(upstream: Scripted) -> None:
-    token = auth.make("alpha", ["twitter://"], attributes={"twitter_id": "7"})
+    token = auth.create_agent("alpha", ["twitter://"], attributes={"twitter_id": "7"})
     upstream.script["twitter_mentions_recent"] = [[tweet(1, "of 7")], [tweet(2, "of 8")]]
     read = ("resources/read", {"uri": "twitter://mentions/recent"})
     assert "of 7" in str(talk(read, read, read, token=token)[2])
-    changed = auth.make("alpha", ["twitter://"], attributes={"twitter_id": "8"})
+    changed = auth.create_agent("alpha", ["twitter://"], attributes={"twitter_id": "8"})
     told = str(talk(read, read, read, token=changed))
     assert ("of 7" in told, "of 8" in told) == (False, True)
 
@@ -227,10 +227,10 @@ def test_lists_hold_the_specifications_addresses() -> None:
 def test_what_an_upstream_lists_is_listed_for_whoever_may_read_it(upstream: Scripted, tmp_path: Path) -> None:
     file = tmp_path / "policy.toml"
     file.write_text('[upstreams.files]\nkind = "stdio"\ncommand = ["files"]\npass_through = true\n')
-    runtime.replace(Resolver(load(file), upstream, ProcessContext(runtime.write, runtime.read)))
+    runtime.replace_resolver(Resolver(load_policy(file), upstream, ProcessContext(runtime.run_write, runtime.run_read_query)))
     row = {"uri": "file:///a", "name": "A\u202e file"}
     upstream.script["files_list"] = [{"resources": [row], "templates": [{"uri": "file:///{path}", "name": "Any"}]}]
-    token = auth.make("alpha", ["mcp://files/"])
+    token = auth.create_agent("alpha", ["mcp://files/"])
     asked: list[tuple[str, dict[str, Any]]] = [("resources/list", {}), ("resources/templates/list", {})]
     (listed, templates), (few, _) = talk(*asked, token=token), talk(*asked)
     found = {one["uri"]: one["name"] for one in listed["result"]["resources"]}
@@ -248,7 +248,7 @@ def test_what_an_upstream_lists_is_listed_for_whoever_may_read_it(upstream: Scri
 def test_a_policy_that_changed_is_read_again_and_a_wrong_one_changes_nothing(settings: Settings, tmp_path: Path) -> None:
     file = settings.WIRE_GATEWAY_POLICY = tmp_path / "policy.toml"
     file.write_text("[resources.news_global_trends]\nttl = '1h'\n")
-    runtime.replace(None)
+    runtime.replace_resolver(None)
 
     async def read_ttl() -> float:
         return (await runtime.get_resolver()).policy.resources["news_global_trends"].ttl
@@ -257,8 +257,8 @@ def test_a_policy_that_changed_is_read_again_and_a_wrong_one_changes_nothing(set
         found = [await read_ttl()]
         for text in ("[resources.news_global_trends]\nttl = '2h'\n", "version = 2"):
             file.write_text(text)
-            runtime.reload()
-            assert runtime.ready() is None
+            runtime.reload_policy()
+            assert runtime.get_ready_resolver() is None
             found.append(await read_ttl())
         return found
 
@@ -266,7 +266,7 @@ def test_a_policy_that_changed_is_read_again_and_a_wrong_one_changes_nothing(set
 
 
 def test_a_vector_is_searched_by_a_tool_with_a_key(upstream: Scripted) -> None:
-    token = auth.make("alpha", ["weaviate://"])
+    token = auth.create_agent("alpha", ["weaviate://"])
     upstream.script["weaviate_vector_search"] = [
         {"results": [{"id": "1", "content": {"a": 1}, "distance": 1.5, "certainty": 0.25}]}
     ]
@@ -301,7 +301,7 @@ def test_the_sdks_client_reads_in_both_eras(upstream: Scripted) -> None:
 
 
 def test_every_kind_of_answer_has_a_schema() -> None:
-    assert {one.answers for one in load().resources.values()} <= KINDS.keys()
+    assert {one.answers for one in load_policy().resources.values()} <= KINDS.keys()
 
 
 def test_a_browser_that_asks_django_alone_gets_the_same(upstream: Scripted) -> None:

@@ -151,7 +151,7 @@ def test_the_reason_of_a_withdrawal_is_one_line(hostile: str) -> None:  # noqa: 
     from wire.corpora.factchecks.models import Claim
 
     first = Claim.objects.get(external_id=ID)
-    storing.withdraw(first, HOSTILE[:500], first.changed_at)
+    storing.withdraw_claim(first, HOSTILE[:500], first.changed_at)
     (text,) = ask("/mcp/factchecks", "get_factcheck", {"id": ID})
     assert not posing(text)
 

@@ -32,7 +32,7 @@ def test_a_page_is_cached_until_its_articles_change() -> None:
         again = request("GET", path)
         assert (again.body, again["tdm-reservation"], again["etag"]) == (first.body, "1", first["etag"])
     assert request("GET", "/articles/quill?query=quince").body != first.body
-    store.announce()
+    store.invalidate_caches()
     assert b"Rewritten" in request("GET", "/articles/quill").body
 
 
@@ -42,10 +42,10 @@ def test_new_terms_and_a_removal_show_at_once() -> None:
         assert request("GET", path).status == 200
     quill.may_train = True
     quill.save()
-    store.announce()
+    store.invalidate_caches()
     assert request("GET", "/articles/quill/ai.txt")["tdm-reservation"] == "0"
     assert get("/api/articles/quill.json")["may_train"] is True
-    store.remove(quill, NOW)
+    store.remove_publisher(quill, NOW)
     for path in ("/articles/quill", "/articles/quill/ai.txt", "/articles/quill/license.xml", "/api/articles/quill.json"):
         answer = request("GET", path)
         assert (answer.status, b"was removed on 2026-03-15" in answer.body) == (404, True), path

@@ -7,7 +7,7 @@ from typing import Any, Final
 import pytest
 from jsonschema import Draft202012Validator
 
-from mcpserver.tooling.json_schema import list_types
+from mcpserver.tooling.json_schema import spell_nullable_types
 from tests.mcpserver.asgi import LEGACY, MODERN, message, request, rpc, rpc_headers
 from tests.publishers import publisher
 
@@ -77,8 +77,13 @@ def test_other_answers_are_the_same_where_lists_of_types_are_asked_for() -> None
 
 def test_a_list_of_types_holds_each_type_that_any_of_holds() -> None:
     number = {"anyOf": [{"type": "number", "minimum": 0}, {"type": "null"}], "default": 1.5, "description": "How many."}
-    assert list_types(number) == {"type": ["number", "integer", "null"], "minimum": 0, "default": 1.5, "description": "How many."}
+    assert spell_nullable_types(number) == {
+        "type": ["number", "integer", "null"],
+        "minimum": 0,
+        "default": 1.5,
+        "description": "How many.",
+    }
     word = {"anyOf": [{"type": "string", "enum": ["a", "b"]}, {"type": "null"}]}
-    assert list_types(word) == {"type": ["string", "null"], "enum": ["a", "b", None]}
+    assert spell_nullable_types(word) == {"type": ["string", "null"], "enum": ["a", "b", None]}
     either: dict[str, Any] = {"anyOf": [{"required": ["a"]}, {"required": ["b"]}], "type": "object"}
-    assert list_types(either) == either
+    assert spell_nullable_types(either) == either

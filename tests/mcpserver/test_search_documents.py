@@ -22,7 +22,7 @@ from wire.corpora.articles import store as article_store
 from wire.corpora.articles.models import Article, Publisher
 from wire.corpora.factchecks import store as claim_store
 from wire.corpora.factchecks.models import Claim
-from wire.corpora.timeline.load import load as load_corpus
+from wire.corpora.timeline.load import load_directory as load_corpus
 
 pytestmark = pytest.mark.django_db
 
@@ -196,8 +196,8 @@ class TestFetch:
 
     def test_what_was_withdrawn_or_removed_is_refused(self) -> None:
         article = Article.objects.get(title="A night in the Microsoft lighthouse")
-        article_store.withdraw(article.publisher, [article])
-        claim_store.withdraw(Claim.objects.get(), "A slip.", timezone.now())
+        article_store.delete_articles(article.publisher, [article])
+        claim_store.withdraw_claim(Claim.objects.get(), "A slip.", timezone.now())
         for document_id, says in (
             (f"article:chef/{article.number}", "The Chef has no such article, or removed it."),
             ("factcheck:2026/01/01-1", "was withdrawn and must not be cited."),

@@ -24,7 +24,7 @@ from mcpserver import registry
 from mcpserver.gateway import auth, runtime
 from mcpserver.gateway.process_context import ProcessContext
 from mcpserver.gateway.resolver import Resolver
-from mcpserver.gateway.resource_policy import load as load_policy
+from mcpserver.gateway.resource_policy import load_policy as load_policy
 from mcpserver.servers import SERVERS
 from mcpserver.servers import gateway as gateway_server
 from tests import claims, emptying
@@ -32,7 +32,7 @@ from tests.mcpserver.asgi import Answer, http_scope, message, request, rpc_heade
 from tests.mcpserver.gateway.stage import Scripted
 from tests.publishers import cake, draft, publisher, store
 from tests.wire.corpora.timeline.corpora import SLUG, changed
-from wire.corpora.timeline.load import load as load_corpus
+from wire.corpora.timeline.load import load_directory as load_corpus
 from wire.models import Story
 
 pytestmark = [
@@ -298,15 +298,15 @@ def full_wire(sample: None, django_db_blocker: DjangoDbBlocker, tmp_path_factory
         store(owner, cake(), *(draft(f"Cake {number}", f"https://yoursite.com/cake-{number}") for number in range(50)))
         claims.load(*claims.german(), claims.LEAD, claims.TURBINES)
         policy = load_policy()
-        policy = policy.overridden({name: {"min_interval": 0, "limit": 100_000} for name in policy.resources})
-        runtime.replace(Resolver(policy, Scripted(), ProcessContext(runtime.write, runtime.read)))
+        policy = policy.with_overrides({name: {"min_interval": 0, "limit": 100_000} for name in policy.resources})
+        runtime.replace_resolver(Resolver(policy, Scripted(), ProcessContext(runtime.run_write, runtime.run_read_query)))
         gateway_server._pieces.clear()
-        auth.forget()
+        auth.clear_caller_cache()
         for path, opened in registry.build_endpoints(SERVERS).items():
             patch.setitem(registry.doors, path, opened)
         yield
-        runtime.replace(None)
-        auth.forget()
+        runtime.replace_resolver(None)
+        auth.clear_caller_cache()
         claims.forget()
         emptying.empty()
 

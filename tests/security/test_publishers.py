@@ -36,7 +36,7 @@ def test_nothing_of_who_asked_a_publisher_or_for_which_words_is_stored(client: C
         client.get("/api/articles/chef/search.json", {"query": f"cake {WORDS}"}, headers=about, REMOTE_ADDR=ASKER).status_code
         == 200
     )
-    asyncio.run(batched_counter.flush())
+    asyncio.run(batched_counter.flush_all())
     assert ArticleCount.objects.count() == 3, "they were counted"
     stored = "\n".join(str(row) for model in apps.get_models() for row in model._default_manager.values())
     assert CAKE in stored, "this looks where articles are"

@@ -18,8 +18,8 @@ from config.errors import WireError
 from config.plugins import list_plugins
 from mcpserver.servers import SERVERS
 from mcpserver.servers.wire.tools import TOOLS
-from mcpserver.tooling.arguments import read
-from mcpserver.tooling.json_schema import compact
+from mcpserver.tooling.arguments import parse_arguments
+from mcpserver.tooling.json_schema import compact_schema
 from wire.corpora.common.server_card import read_wire_card
 
 REGISTRY: Final = "server.json"
@@ -32,7 +32,7 @@ _RANGE: Final = re.compile(r"[\^~<>*]|\.x\b|^latest$")
 Address = Annotated[str, Field(pattern=r"^https?://[^\s{}]+$")]
 
 
-def _refuse_range(version: str) -> str:
+def _refuse_version_range(version: str) -> str:
     if _RANGE.search(version):
         raise ValueError("must be one version, not a range")
     return version
@@ -50,7 +50,7 @@ class Card(BaseModel):
     name: str = Field(min_length=3, max_length=200, pattern=r"^[a-zA-Z0-9.-]+/[a-zA-Z0-9._-]+$")
     title: str = Field(min_length=1, max_length=100)
     description: str = Field(min_length=1, max_length=100)
-    version: Annotated[str, Field(min_length=1, max_length=255), AfterValidator(_refuse_range)]
+    version: Annotated[str, Field(min_length=1, max_length=255), AfterValidator(_refuse_version_range)]
     website: Address = Field(alias="websiteUrl")
     remotes: list[Remote] = Field(min_length=1)
 
@@ -89,7 +89,7 @@ def check_cards(root: Path) -> Iterator[str]:
 def check_tools(_root: Path) -> Iterator[str]:
     for module in dict.fromkeys(SERVERS.values()):
         for spec in import_module(module).TOOLS.values():
-            problems = _check_tool(spec.to_listing(compact))
+            problems = _check_tool(spec.to_listing(compact_schema))
             yield from (f"{module.rpartition('.')[2]}: {spec.name[:80]}: {problem}" for problem in problems)
 
 
@@ -115,24 +115,24 @@ def check_submissions(root: Path) -> Iterator[str]:
                 yield f"{file}: {kind}: at least {least} are required"
         first_id = ""
         for case in (case for kind in LEAST_CASES for case in package.get(kind, ())):
-            answer = ask(case, first_id)
+            answer = call_tool_of_case(case, first_id)
             first_id = first_id or next((hit["id"] for hit in answer.get("results", ())), "")
-            if wrong := [name for name, wanted in case["expect"].items() if not is_as_expected(answer, name, wanted)]:
+            if wrong := [name for name, wanted in case["expect"].items() if not has_expected_value(answer, name, wanted)]:
                 yield f"{file}: {case['prompt']!r} is answered differently in {', '.join(wrong)}"
 
 
-def ask(case: Mapping[str, Any], first_id: str) -> dict[str, Any]:
+def call_tool_of_case(case: Mapping[str, Any], first_id: str) -> dict[str, Any]:
     """Return the answer of a case's tool: its structured content, with the result's `text` and `is_error` as `_text`, `_error`."""
     given = {name: first_id if value == "$first_id" else value for name, value in case["arguments"].items()}
     spec = TOOLS[case["tool"]]
     try:
-        answer = spec.run(read(spec.arguments, given))
+        answer = spec.run(parse_arguments(spec.arguments, given))
     except WireError as error:
         return {"_text": str(error.message), "_error": True}
     return {**answer.structured, "_text": answer.as_text(), "_error": False}
 
 
-def is_as_expected(answer: Mapping[str, Any], name: str, wanted: object) -> bool:
+def has_expected_value(answer: Mapping[str, Any], name: str, wanted: object) -> bool:
     match name:
         case "results" | "stories":
             found: object = "some" if answer.get(name) else "none"

@@ -18,16 +18,16 @@ class Command(WireCommand):
     help = "Serve MCP over stdio, for Claude Desktop and similar clients. Standard output carries MCP messages only."
 
     def handle(self, **_options: Any) -> None:
-        anyio.run(_serve)
+        anyio.run(_serve_stdio)
 
 
-async def _serve() -> None:
+async def _serve_stdio() -> None:
     """Serve one client until it closes its end; what it asked for is counted then."""
     door = doors["/mcp"]
     server = door.server
-    server.middleware.append(usage.counting(door.name, door.usage_name))
+    server.middleware.append(usage.build_usage_middleware(door.name, door.usage_name))
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(_leave_when_interrupted)
+        tasks.start_soon(_exit_on_interrupt)
         try:
             async with stdio_server() as (read_stream, write_stream):
                 await server.run(read_stream, write_stream, server.create_initialization_options())
@@ -36,7 +36,7 @@ async def _serve() -> None:
         tasks.cancel_scope.cancel()
 
 
-async def _leave_when_interrupted() -> None:
+async def _exit_on_interrupt() -> None:
     with anyio.open_signal_receiver(signal.SIGINT) as signals:
         async for _ in signals:
             await usage.flush()

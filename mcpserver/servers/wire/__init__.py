@@ -15,9 +15,9 @@ from mcpserver.cards.page_files import Card
 from mcpserver.http.threads import run_query
 from mcpserver.servers import base
 from mcpserver.servers.wire import prompts, resources, tools
-from mcpserver.servers.wire.detail import output_schema
+from mcpserver.servers.wire.detail import shorten_output_schema
 from mcpserver.tooling import arguments
-from mcpserver.tooling.tools import HOUR_MS, MINUTE_MS, ToolAnswer, as_text, dedupe_descriptions, error_result, only_page
+from mcpserver.tooling.tools import HOUR_MS, MINUTE_MS, ToolAnswer, dedupe_descriptions, error_result, refuse_cursor, render_error
 from sources import queries as sources_queries
 from wire.api.streaming import wait_for_changes
 
@@ -28,7 +28,7 @@ CHANGING: Final = {
     "resources": types.ResourcesCapability(list_changed=True, subscribe=False),
 }
 
-_BOX: Final = base.Toolbox(*tools.TOOLS.values(), shorten=output_schema)
+_BOX: Final = base.Toolbox(*tools.TOOLS.values(), shorten=shorten_output_schema)
 TOOLS: Final = tools.TOOLS
 CARDS: Final = {
     "list_events": Card("day", "The day's events", "The events of a day, each with who reported it when."),
@@ -42,21 +42,21 @@ _PUBLICATIONS: Final = ("source", "sources")
 
 
 async def list_tools(_context: base.Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
-    only_page(params)
+    refuse_cursor(params)
     names = [source.name for source in (await run_query(sources_queries.list_sources)).sources]
-    listed = [tool.model_copy(update={"input_schema": _with_names(tool.input_schema, names)}) for tool in _BOX.listed]
+    listed = [tool.model_copy(update={"input_schema": _list_publication_names(tool.input_schema, names)}) for tool in _BOX.listed]
     return types.ListToolsResult(tools=listed, ttl_ms=HOUR_MS, cache_scope="public")
 
 
-def _with_names(schema: dict[str, Any], names: list[str]) -> dict[str, Any]:
+def _list_publication_names(schema: dict[str, Any], names: list[str]) -> dict[str, Any]:
     properties = schema["properties"]
     if not properties.keys() & set(_PUBLICATIONS):
         return schema
     one_of: dict[str, Any] = {"type": "string", "enum": names}
     source, sources = ({"description": properties[name]["description"]} for name in _PUBLICATIONS)
     listed = {
-        "source": arguments.nullable(source | one_of),
-        "sources": arguments.nullable(sources | {"type": "array", "items": one_of}),
+        "source": arguments.to_nullable(source | one_of),
+        "sources": arguments.to_nullable(sources | {"type": "array", "items": one_of}),
     }
     return schema | {"properties": properties | listed}
 
@@ -69,15 +69,15 @@ async def call_tool(_context: base.Context, params: types.CallToolRequestParams)
     """Answer errors that the model can mend as a result, and raise those of the protocol."""
     tool = _BOX.find(params.name)
     try:
-        given = arguments.read(tool.arguments, params.arguments)
+        given = arguments.parse_arguments(tool.arguments, params.arguments)
         answer: ToolAnswer = await run_query(tool.run, given)
         if isinstance(given, tools.GetChanges) and given.wait and not answer.structured["changes"]:
             await wait_for_changes(given.wait, partial(run_query, tools.list_changes, given, 1))
             answer = await run_query(tools.get_changes, given)
     except NotInRoster as error:
-        raise MCPError(types.INVALID_PARAMS, as_text(error), error.as_dict()) from error
+        raise MCPError(types.INVALID_PARAMS, render_error(error), error.as_dict()) from error
     except WireError as error:
-        return error_result(as_text(error))
+        return error_result(render_error(error))
     return answer.as_result()
 
 
@@ -85,26 +85,26 @@ async def list_resources(_context: base.Context, params: types.PaginatedRequestP
     try:
         page, cursor = await run_query(resources.list_resources, params.cursor if params else None)
     except InvalidArgument as error:
-        raise MCPError(types.INVALID_PARAMS, as_text(error)) from error
+        raise MCPError(types.INVALID_PARAMS, render_error(error)) from error
     return types.ListResourcesResult(resources=page, next_cursor=cursor, ttl_ms=MINUTE_MS, cache_scope="public")
 
 
 async def read_resource(context: base.Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
     uri = str(params.uri)
-    with base.refuse_resource(context, uri):
-        mime_type, text = await run_query(resources.read, uri)
+    with base.translate_errors(context, uri):
+        mime_type, text = await run_query(resources.read_resource, uri)
     ttl_ms = resources.EDGE_TTL_MS if re.match("wire://today(/|$)", uri) else MINUTE_MS
     return base.resource_content(uri, mime_type, text, ttl_ms)
 
 
 async def complete(_context: base.Context, params: types.CompleteRequestParams) -> types.CompleteResult:
     of = params.ref.name if isinstance(params.ref, types.PromptReference) else params.ref.uri
-    return types.CompleteResult(completion=await run_query(prompts.completion, of, params.argument.name, params.argument.value))
+    return types.CompleteResult(completion=await run_query(prompts.complete_value, of, params.argument.name, params.argument.value))
 
 
 def usage_name(method: str, given: str) -> str:
     if method == "resources/read":
-        return resources.pattern_of(given)
+        return resources.find_uri_template(given)
     return _BOX.usage_name(method, given) or (given if method == "prompts/get" and given in prompts.PROMPTS else "")
 
 
@@ -129,8 +129,8 @@ def build() -> Server[Any]:
         website_url=settings.WIRE_SITE_URL,
         on_list_tools=list_tools,
         on_list_resources=list_resources,
-        on_list_resource_templates=base.list_on_one_page(types.ListResourceTemplatesResult, resource_templates=resources.TEMPLATES),
+        on_list_resource_templates=base.build_lister(types.ListResourceTemplatesResult, resource_templates=resources.TEMPLATES),
         on_read_resource=read_resource,
         on_completion=complete,
-        **base.handle_prompts(prompts.PROMPTS),
+        **base.build_prompt_handlers(prompts.PROMPTS),
     )

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import orjson
 
-from mcpserver.tooling.json_schema import compact
+from mcpserver.tooling.json_schema import compact_schema
 from wire.schemas.detail import BRIEF, Page, within
 from wire.schemas.story import estimated_tokens
 
@@ -26,7 +26,7 @@ def fit(max_tokens: int | None, limit: int, items: str, ask: Callable[[int], Pag
     return {"note": note, **page, "est_tokens": page["est_tokens"] + estimated_tokens([orjson.dumps(note)])}
 
 
-def output_schema(schema: dict[str, Any]) -> dict[str, Any]:
+def shorten_output_schema(schema: dict[str, Any]) -> dict[str, Any]:
     """A tool's JSON Schema as it is listed. Of a list of stories it names what every one shows, however brief: a full one is as
     get_story describes it, and to describe it with each list would be half of what a client reads before its first question.
     """
@@ -44,4 +44,4 @@ def output_schema(schema: dict[str, Any]) -> dict[str, Any]:
         story["required"] = [*BRIEF]
         pattern = {"type": "string", "description": "detail=brief: makes a story's layered citation of its fields."}
         schema["properties"]["citation_pattern"] = pattern
-    return compact(schema)
+    return compact_schema(schema)

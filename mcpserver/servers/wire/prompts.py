@@ -73,7 +73,7 @@ def daily_briefing(args: DailyBriefing) -> str:
     sections = []
     for category in wanted:
         stories = [story for story in day.stories if story.category == category]
-        body = "\n".join(map(_story, stories[:PER_SECTION])) if stories else "No stories in this category."
+        body = "\n".join(map(_quote_story, stories[:PER_SECTION])) if stories else "No stories in this category."
         shown = f", the first {PER_SECTION} shown" if len(stories) > PER_SECTION else ""
         sections.append(f"## {category.label} ({len(stories)}{shown})\n{body}")
     stale = STALE if day.is_stale else ""
@@ -102,16 +102,16 @@ def cite_chatbotnews(args: CiteChatbotnews) -> str:
             "the wire as the original source.",
             f"Other formats: get_citation with format {OTHERS}.",
             QUOTED,
-            _story(story),
+            _quote_story(story),
         )
     )
 
 
 def compare_coverage(args: CompareCoverage) -> str:
-    found, chosen = _event_of(args.event)
+    found, chosen = _find_event(args.event)
     if found.story_id is None:
         return f"No publication of the wire covers this event. Say so plainly and compare nothing. {CITE}"
-    stories = [queries.get_story(story_id) for story_id in _one_of_each(found)]
+    stories = [queries.get_story(story_id) for story_id in _pick_story_per_publication(found)]
     more = 1 + len(found.siblings) - len(stories)
     rest = (
         f" Each other publication is shown by its first report; get_consensus names their other reports ({more:,})." if more else ""
@@ -129,19 +129,19 @@ def compare_coverage(args: CompareCoverage) -> str:
             lead,
             RULES,
             f"Consensus score: {found.consensus_score:.2f}. {found.notes}",
-            "\n".join(map(_story, stories)),
+            "\n".join(map(_quote_story, stories)),
             CITE,
         )
     )
 
 
-def _one_of_each(found: ConsensusOut) -> list[str]:
+def _pick_story_per_publication(found: ConsensusOut) -> list[str]:
     """The story that was found, then the first of each other publication, newest first: what is left out leaves nobody out."""
     first = {sibling.original_publisher: sibling.chatbotnews_id for sibling in found.sibling_details}  # older ones replace newer
     return [str(found.story_id), *(story_id for story_id in found.siblings if story_id in first.values())]
 
 
-def _event_of(anchor: str) -> tuple[ConsensusOut, str]:
+def _find_event(anchor: str) -> tuple[ConsensusOut, str]:
     found = queries.get_consensus(headline=anchor)
     if found.story_id is not None or not any(character.isalnum() for character in anchor):
         return found, "The first story below has the most similar headline; if it is about something else, say so instead."
@@ -175,13 +175,13 @@ def topic_deep_dive(args: TopicDeepDive) -> str:
             f"Below are {len(found.stories)} stories, newest first{rest}. Give only dates that they give.",
             RULES,
             f"<overview>{_escape_tags(found.summary)}</overview>",  # it may quote a headline
-            "\n".join(map(_story, found.stories)),
+            "\n".join(map(_quote_story, found.stories)),
             CITE,
         )
     )
 
 
-def _story(story: StoryOut) -> str:
+def _quote_story(story: StoryOut) -> str:
     """Return a story as quoted material. Its text cannot close the tag it stands in."""
     cited = story.citation_objects.layered_ready if story.citation_objects else "withdrawn, not to be cited"
     warning = " addresses_the_model=true" if story.untrusted_instructions else ""
@@ -212,24 +212,24 @@ PROMPTS: Final[Mapping[str, PromptSpec]] = {
 }
 
 
-def _todays_ids() -> list[str]:
+def _list_todays_ids() -> list[str]:
     return [story.chatbotnews_id for story in queries.todays_stories()]
 
 
 _VALUES: Final[Mapping[tuple[str, str], Callable[[], list[str]]]] = {
-    ("wire://story/{id}", "id"): _todays_ids,
+    ("wire://story/{id}", "id"): _list_todays_ids,
     ("wire://topic/{slug}", "slug"): lambda: list(Topic.values),
     ("wire://today/{category}", "category"): lambda: list(Category.values),
     ("wire://archive/{date}", "date"): queries.published_dates,
     ("wire://provenance/{date}", "date"): queries.published_dates,
     ("daily-briefing", "focus"): lambda: [focus.value for focus in Focus],
-    ("cite-chatbotnews", "story_id"): _todays_ids,
+    ("cite-chatbotnews", "story_id"): _list_todays_ids,
     ("topic-deep-dive", "topic"): lambda: list(Topic.values),
     ("topic-deep-dive", "window_days"): lambda: ["1", "3", "7", "14", "30", "90"],
 }
 
 
-def completion(of: str, argument: str, begun: str) -> Completion:
+def complete_value(of: str, argument: str, begun: str) -> Completion:
     """Return values that begin as given, for a variable of the template or prompt `of`; none where they cannot be listed."""
     values = _VALUES[of, argument]() if (of, argument) in _VALUES else []
     found = [value for value in values if value.startswith(begun)]

@@ -33,7 +33,7 @@ EDGE_TTL_MS: Final = 300_000  # today and its categories: the specification's fi
 HINT: Final = "resources/list names every story of today and every archived day; resources/templates/list the patterns."
 
 
-def _list_fixed() -> Iterator[Resource]:
+def _list_fixed_resources() -> Iterator[Resource]:
     vocabularies: dict[str, Any] = {"today/{category}": Category, "topic/{topic}": Topic}
     for path, texts in TEXTS["wire"]["resources"].items():
         if path not in vocabularies:
@@ -43,7 +43,7 @@ def _list_fixed() -> Iterator[Resource]:
             yield Resource(uri=f"wire://{path.format(category=value.value, topic=value.value)}", **named)
 
 
-FIXED: Final = tuple(_list_fixed())
+FIXED: Final = tuple(_list_fixed_resources())
 TEMPLATES: Final = tuple(
     ResourceTemplate(uri_template=f"wire://{path}", mime_type=JSON, **texts) for path, texts in TEXTS["wire"]["templates"].items()
 )
@@ -51,7 +51,7 @@ TEMPLATES: Final = tuple(
 Content = tuple[str, str]  # MIME type and text
 
 
-def read(uri: str) -> Content:
+def read_resource(uri: str) -> Content:
     """Return what a resource holds now. Raises: NotFound, NothingPublished."""
     for pattern, _, answer in _READERS:
         if match := re.fullmatch(pattern, uri):
@@ -59,7 +59,7 @@ def read(uri: str) -> Content:
     raise NotFound("There is no such resource.", HINT)
 
 
-def pattern_of(uri: str) -> str:
+def find_uri_template(uri: str) -> str:
     """Return the address, or the template of those that name a story, a topic or a day; "" for one that there is not."""
     if uri in _NAMED:
         return uri
@@ -72,7 +72,7 @@ def list_resources(cursor: str | None = None) -> tuple[list[Resource], str | Non
     A cursor names the last entry of its page, so what is published meanwhile shifts nothing. Raises: InvalidArgument for a strange
     cursor, and when the last resource of the page before is gone.
     """
-    entries, begin = [*FIXED, *_stories(), *_days()], 0
+    entries, begin = [*FIXED, *_list_todays_stories(), *_list_archive_days()], 0
     if cursor is not None:
         uris = [entry.uri for entry in entries]
         (last,) = decode(cursor, {"resources": 1})[1]
@@ -83,7 +83,7 @@ def list_resources(cursor: str | None = None) -> tuple[list[Resource], str | Non
     return page, encode("resources", page[-1].uri) if begin + PAGE < len(entries) else None
 
 
-def with_mcp(day: StoriesAnswer[DayOut]) -> bytes:
+def add_mcp(day: StoriesAnswer[DayOut]) -> bytes:
     """Return the day as REST has it, plus `_mcp` (§3.3)."""
     return day.json(
         _mcp={
@@ -98,7 +98,7 @@ def with_mcp(day: StoriesAnswer[DayOut]) -> bytes:
     )
 
 
-def _stories() -> list[Resource]:
+def _list_todays_stories() -> list[Resource]:
     return [
         Resource(
             uri=f"wire://story/{story.chatbotnews_id}",
@@ -112,7 +112,7 @@ def _stories() -> list[Resource]:
     ]
 
 
-def _days() -> list[Resource]:
+def _list_archive_days() -> list[Resource]:
     return [
         Resource(
             uri=f"wire://archive/{day}", name=f"Wire of {day}", description=f"The wire as published for {day}.", mime_type=JSON
@@ -121,34 +121,34 @@ def _days() -> list[Resource]:
     ]
 
 
-def _json(body: bytes) -> Content:
+def _wrap_json(body: bytes) -> Content:
     return JSON, body.decode()
 
 
-def _dump(found: BaseModel) -> Content:
-    return _json(found.model_dump_json().encode())
+def _wrap_model(found: BaseModel) -> Content:
+    return _wrap_json(found.model_dump_json().encode())
 
 
-def _brief(page: StoriesAnswer[Any]) -> Content:
-    return _json(orjson.dumps(shape_page(page, Detail.BRIEF)))
+def _wrap_brief(page: StoriesAnswer[Any]) -> Content:
+    return _wrap_json(orjson.dumps(shape_page(page, Detail.BRIEF)))
 
 
-def _today_category(slug: str) -> StoriesAnswer[DayStoriesOut]:
-    return queries.get_todays_category(_parse_slug(Category, slug))
+def _get_todays_category(slug: str) -> StoriesAnswer[DayStoriesOut]:
+    return queries.get_todays_category(_parse_choice(Category, slug))
 
 
-def _topic(slug: str) -> StoriesAnswer[TopicOut]:
-    return queries.get_topic_coverage(_parse_slug(Topic, slug))
+def _get_topic(slug: str) -> StoriesAnswer[TopicOut]:
+    return queries.get_topic_coverage(_parse_choice(Topic, slug))
 
 
-def _date(day: str) -> dt.date:
+def _parse_date(day: str) -> dt.date:
     try:
         return read_date(day)
     except ValueError:
         raise NotFound("There is no such day.", HINT) from None
 
 
-def _parse_slug(vocabulary: Any, slug: str) -> Any:
+def _parse_choice(vocabulary: Any, slug: str) -> Any:
     if slug not in vocabulary.values:
         raise NotFound("There is no such resource.", f"Use one of: {', '.join(vocabulary.values)}.")
     return vocabulary(slug)
@@ -159,19 +159,19 @@ _ID: Final = r"([0-9a-z-]{1,40})"
 _NAMED: Final = {*(resource.uri for resource in FIXED), *(f"wire://today/{category}/brief" for category in Category.values)}
 # Pattern, the template that a read of it counts under, reader.
 _READERS: Final[tuple[tuple[str, str, Callable[..., Content]], ...]] = (
-    (r"wire://today", "", lambda: _json(with_mcp(queries.get_today()))),
-    (r"wire://today/brief", "", lambda: _brief(queries.list_day())),
-    (r"wire://today/([a-z]+)", "", lambda slug: _json(_today_category(slug).json())),
-    (r"wire://today/([a-z]+)/brief", "", lambda slug: _brief(_today_category(slug))),
+    (r"wire://today", "", lambda: _wrap_json(add_mcp(queries.get_today()))),
+    (r"wire://today/brief", "", lambda: _wrap_brief(queries.list_day())),
+    (r"wire://today/([a-z]+)", "", lambda slug: _wrap_json(_get_todays_category(slug).json())),
+    (r"wire://today/([a-z]+)/brief", "", lambda slug: _wrap_brief(_get_todays_category(slug))),
     (r"wire://editor-take/today", "", lambda: (MARKDOWN, queries.get_editor_take().markdown)),
-    (rf"wire://story/{_ID}", "wire://story/{id}", lambda story_id: _json(queries.get_story_json(story_id))),
-    (rf"wire://event/{_ID}", "wire://event/{id}", lambda event_id: _dump(queries.get_event(event_id))),
-    (r"wire://topic/([a-z]+)", "wire://topic/{slug}", lambda slug: _json(_topic(slug).json())),
-    (r"wire://topic/([a-z]+)/brief", "wire://topic/{slug}/brief", lambda slug: _brief(_topic(slug))),
-    (rf"wire://archive/{_DATE}", "wire://archive/{date}", lambda day: _json(with_mcp(queries.get_archive(_date(day))))),
-    (rf"wire://archive/{_DATE}/brief", "wire://archive/{date}/brief", lambda day: _brief(queries.list_day(_date(day)))),
-    (r"wire://sources", "", lambda: _dump(queries.list_sources())),
+    (rf"wire://story/{_ID}", "wire://story/{id}", lambda story_id: _wrap_json(queries.get_story_json(story_id))),
+    (rf"wire://event/{_ID}", "wire://event/{id}", lambda event_id: _wrap_model(queries.get_event(event_id))),
+    (r"wire://topic/([a-z]+)", "wire://topic/{slug}", lambda slug: _wrap_json(_get_topic(slug).json())),
+    (r"wire://topic/([a-z]+)/brief", "wire://topic/{slug}/brief", lambda slug: _wrap_brief(_get_topic(slug))),
+    (rf"wire://archive/{_DATE}", "wire://archive/{date}", lambda day: _wrap_json(add_mcp(queries.get_archive(_parse_date(day))))),
+    (rf"wire://archive/{_DATE}/brief", "wire://archive/{date}/brief", lambda day: _wrap_brief(queries.list_day(_parse_date(day)))),
+    (r"wire://sources", "", lambda: _wrap_model(queries.list_sources())),
     (r"wire://llms\.txt", "", lambda: (TEXT, llms_txt())),
-    (r"wire://provenance/today", "", lambda: _dump(queries.get_provenance())),
-    (rf"wire://provenance/{_DATE}", "wire://provenance/{date}", lambda day: _dump(queries.get_provenance(_date(day)))),
+    (r"wire://provenance/today", "", lambda: _wrap_model(queries.get_provenance())),
+    (rf"wire://provenance/{_DATE}", "wire://provenance/{date}", lambda day: _wrap_model(queries.get_provenance(_parse_date(day)))),
 )

@@ -227,12 +227,12 @@ def get_entity(args: GetEntity) -> ToolAnswer:
 
 def get_citation(args: GetCitation) -> ToolAnswer:
     found = queries.get_pinned_citation(args.story_id, args.format) or queries.get_citation(args.story_id, args.format)
-    return ToolAnswer.of(found, found.citation)
+    return ToolAnswer.from_model(found, found.citation)
 
 
 def get_editor_take(args: GetEditorTake) -> ToolAnswer:
     found = queries.get_editor_take(args.date)
-    return ToolAnswer.of(found, found.markdown)
+    return ToolAnswer.from_model(found, found.markdown)
 
 
 def list_events(args: ListEvents) -> ToolAnswer:
@@ -255,12 +255,12 @@ def fetch(args: Fetch) -> ToolAnswer:
     document = queries.fetch_document(args.id)
     if "untrusted_instructions" in document.metadata:
         document.text = f"{ADDRESSES_THE_MODEL}\n\n{document.text}"
-    return ToolAnswer.of(document)
+    return ToolAnswer.from_model(document)
 
 
 def check_limits(_args: CheckLimits) -> ToolAnswer:
     give_back(caller.get())  # this request was counted before it was read
-    return ToolAnswer.of(queries.check_limits())
+    return ToolAnswer.from_model(queries.check_limits())
 
 
 def get_changes(args: GetChanges) -> ToolAnswer:
@@ -275,40 +275,40 @@ def _stories(args: SearchWire | GetCategory | GetTopicCoverage | GetEntity, ask:
     return ToolAnswer(fit(args.max_tokens, args.limit, "stories", lambda limit: shape_page(ask(limit), args.detail)))
 
 
-def _tool(run: Callable[[Any], ToolAnswer], arguments: type[Arguments], output: type[BaseModel], **more: Any) -> ToolSpec:
+def _build_tool(run: Callable[[Any], ToolAnswer], arguments: type[Arguments], output: type[BaseModel], **more: Any) -> ToolSpec:
     name = more.pop("name", run.__name__)
     texts = TEXTS["wire"]["tools"][name]
     return ToolSpec(name, texts["title"], f"{texts['description']} {CITE}", arguments, output, run, **more)
 
 
-def _query(query: Callable[..., BaseModel], arguments: type[Arguments], **more: Any) -> ToolSpec:
+def _build_query_tool(query: Callable[..., BaseModel], arguments: type[Arguments], **more: Any) -> ToolSpec:
     named = {"name": query.__name__} | more
-    return _tool(lambda args: ToolAnswer.of(query(**dict(args))), arguments, get_type_hints(query)["return"], **named)
+    return _build_tool(lambda args: ToolAnswer.from_model(query(**dict(args))), arguments, get_type_hints(query)["return"], **named)
 
 
 TOOLS: Final[Mapping[str, ToolSpec]] = {
     tool.name: tool
     for tool in (
-        _tool(search_wire, SearchWire, story.SearchOut),
-        _tool(get_story, GetStory, story.StoryOut, is_terse=True),
-        _tool(get_category, GetCategory, story.StoriesOut),
-        _tool(get_topic_coverage, GetTopicCoverage, story.TopicOut),
-        _query(queries.get_consensus, GetConsensus, is_terse=True),
-        _tool(get_citation, GetCitation, story.CitationOut),
-        _tool(get_editor_take, GetEditorTake, story.EditorTakeOut),
-        _query(queries.list_sources, ListSources),
-        _query(sources_queries.verify_source, VerifySource, name="verify_source_integrity", is_terse=True),
-        _tool(list_events, ListEvents, story.EventsOut),
-        _query(queries.get_event, GetEvent, is_terse=True),
-        _query(queries.get_storyline, GetStoryline, is_brief=True),
-        _tool(get_entity, GetEntity, story.EntityOut, is_brief=True),
-        _tool(search, Search, SearchHits),
-        _tool(fetch, Fetch, DocumentOut),
-        _query(queries.verify_citation, VerifyCitation, is_brief=True),
-        _query(queries.get_proved, GetProvenance, name="get_provenance", is_brief=True),
-        _tool(get_changes, GetChanges, proofs.ChangesOut, is_brief=True),
-        _query(queries.corroborate, Corroborate, is_brief=True),
-        _query(queries.compare_coverage, CompareCoverage, is_brief=True),
-        _tool(check_limits, CheckLimits, limits.LimitsOut, is_brief=True),
+        _build_tool(search_wire, SearchWire, story.SearchOut),
+        _build_tool(get_story, GetStory, story.StoryOut, is_terse=True),
+        _build_tool(get_category, GetCategory, story.StoriesOut),
+        _build_tool(get_topic_coverage, GetTopicCoverage, story.TopicOut),
+        _build_query_tool(queries.get_consensus, GetConsensus, is_terse=True),
+        _build_tool(get_citation, GetCitation, story.CitationOut),
+        _build_tool(get_editor_take, GetEditorTake, story.EditorTakeOut),
+        _build_query_tool(queries.list_sources, ListSources),
+        _build_query_tool(sources_queries.verify_source, VerifySource, name="verify_source_integrity", is_terse=True),
+        _build_tool(list_events, ListEvents, story.EventsOut),
+        _build_query_tool(queries.get_event, GetEvent, is_terse=True),
+        _build_query_tool(queries.get_storyline, GetStoryline, is_brief=True),
+        _build_tool(get_entity, GetEntity, story.EntityOut, is_brief=True),
+        _build_tool(search, Search, SearchHits),
+        _build_tool(fetch, Fetch, DocumentOut),
+        _build_query_tool(queries.verify_citation, VerifyCitation, is_brief=True),
+        _build_query_tool(queries.get_proved, GetProvenance, name="get_provenance", is_brief=True),
+        _build_tool(get_changes, GetChanges, proofs.ChangesOut, is_brief=True),
+        _build_query_tool(queries.corroborate, Corroborate, is_brief=True),
+        _build_query_tool(queries.compare_coverage, CompareCoverage, is_brief=True),
+        _build_tool(check_limits, CheckLimits, limits.LimitsOut, is_brief=True),
     )
 }

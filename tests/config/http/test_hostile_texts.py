@@ -80,7 +80,7 @@ def close_threads(django_db_setup: None) -> Iterator[None]:  # noqa: ARG001
 
 
 def _faults(client: Client, values: Iterable[str]) -> list[tuple[str, str, int]]:
-    wire_sync.synchronise()
+    wire_sync.synchronise_corpus()
     client.raise_request_exception = False
     found = []
     for (name, address), value in product(PARAMETERS, values):

@@ -5,7 +5,7 @@ from typing import Any
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from mcpserver.gateway.agent_heartbeats import SIGNATURE_VERSION, checksum, signed_bytes
+from mcpserver.gateway.heartbeat_verification import SIGNATURE_VERSION, build_signed_bytes, hash_instruction
 
 KEY = Ed25519PrivateKey.from_private_bytes(bytes(range(32)))
 PUBLIC = KEY.public_key().public_bytes_raw().hex()
@@ -24,10 +24,10 @@ def beat(
         "heartbeat_id": f"6f1c2a44-0000-4000-9000-{number:012d}",
         "timestamp": timestamp,
         "agent_status_required": "online",
-        "instructions": [instruction | {"checksum": checksum(instruction)}],
+        "instructions": [instruction | {"checksum": hash_instruction(instruction)}],
         "next_heartbeat_due": None,
     }
     if key is not None:
         found["signature_version"] = SIGNATURE_VERSION
-        found["signature"] = base64.b64encode(key.sign(signed_bytes(agent, found))).decode()
+        found["signature"] = base64.b64encode(key.sign(build_signed_bytes(agent, found))).decode()
     return found

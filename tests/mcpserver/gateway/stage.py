@@ -12,7 +12,7 @@ from mcpserver.gateway.auth import Caller
 from mcpserver.gateway.process_context import ProcessContext
 from mcpserver.gateway.request import parse_request
 from mcpserver.gateway.resolver import WAIT, Resolver
-from mcpserver.gateway.resource_policy import Policy, load
+from mcpserver.gateway.resource_policy import Policy, load_policy
 from mcpserver.gateway.response import GatewayResponse
 from mcpserver.upstreams.client_interface import UpstreamAnswer, UpstreamCall, UpstreamError
 from tests.mcpserver.gateway.clock import VirtualLoop, run
@@ -88,7 +88,7 @@ class Stage:
     def __init__(self, change: Callable[[Policy], Policy] = lambda policy: policy) -> None:
         self.loop = VirtualLoop()
         self.upstream = Scripted()
-        self.policy = change(load())
+        self.policy = change(load_policy())
         self.gateway = self.another()
 
     def another(self) -> Resolver:
@@ -108,7 +108,7 @@ class Stage:
 
     async def asking(self, uri: str, caller: Caller = ALL, wait: float = WAIT, gateway: Resolver | None = None) -> GatewayResponse:
         gateway = gateway or self.gateway
-        return await gateway.ask(parse_request(gateway.policy, uri, caller, internal=True), wait)
+        return await gateway.resolve(parse_request(gateway.policy, uri, caller, internal=True), wait)
 
     def wait(self, seconds: float) -> None:
         run(self.loop, asyncio.sleep(seconds))

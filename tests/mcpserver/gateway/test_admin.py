@@ -27,7 +27,7 @@ def admin(admin_client: Client) -> Client:
 
 @pytest.mark.slow
 def test_every_list_shows_its_rows(admin: Client) -> None:
-    auth.make("scout", ["twitter://"])
+    auth.create_agent("scout", ["twitter://"])
     UpstreamState.objects.create(name="mcp-server-market", circuit="open", failures=3, error="timeout")
     CallCount.objects.create(hour=WHEN, agent_id="scout", resource="news_global_trends", outcome="cached", calls=1_234_567)
     RequestLog.objects.create(
@@ -108,7 +108,7 @@ def test_an_agent_is_made_of_choices_and_its_key_is_shown_once(admin: Client) ->
 
 @pytest.mark.slow
 def test_an_agent_is_changed_gets_another_key_and_loses_it(admin: Client) -> None:
-    token = auth.make("scout", ["twitter://", "mcp://gone/"], attributes={"twitter_id": "7", "other": "8"})
+    token = auth.create_agent("scout", ["twitter://", "mcp://gone/"], attributes={"twitter_id": "7", "other": "8"})
     agent = Agent.objects.get()
     page = f"{AGENTS}{agent.pk}/"
     assert "mcp://gone/ (granted before)" in words(admin.get(f"{page}change/"))
@@ -130,7 +130,7 @@ def test_an_agent_is_changed_gets_another_key_and_loses_it(admin: Client) -> Non
 
 @pytest.mark.slow
 def test_who_only_looks_at_an_agent_sees_no_form_and_makes_no_key() -> None:
-    token = auth.make("scout", ["twitter://"], attributes={"twitter_id": "7"})
+    token = auth.create_agent("scout", ["twitter://"], attributes={"twitter_id": "7"})
     looker, client = person("looker"), Client()
     looker.user_permissions.set(Permission.objects.filter(codename="view_agent"))
     client.force_login(looker)

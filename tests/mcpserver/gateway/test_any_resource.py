@@ -11,7 +11,7 @@ import pytest
 from mcpserver.gateway.auth import Caller
 from mcpserver.gateway.models import RequestLog
 from mcpserver.gateway.request import parse_request
-from mcpserver.gateway.resource_policy import Policy, PolicyError, load
+from mcpserver.gateway.resource_policy import Policy, PolicyError, load_policy
 from mcpserver.upstreams.client_interface import UpstreamAnswer, UpstreamCall, UpstreamError
 from tests.mcpserver.gateway.clock import run
 from tests.mcpserver.gateway.stage import ALL, HANG, Stage, codes, coin, failure, payment, trend
@@ -61,7 +61,7 @@ CONTENTS = {"contents": [{"uri": "file:///a/b.txt", "text": "Hello"}]}
 def policy(tmp_path: Path) -> Policy:
     file = tmp_path / "policy.toml"
     file.write_text(OWN)
-    return load(file)
+    return load_policy(file)
 
 
 def test_the_resources_of_an_upstream_are_passed_through_by_their_address(stage: Stage, policy: Policy) -> None:
@@ -112,7 +112,7 @@ def test_a_wrong_resource_is_explained(tmp_path: Path, text: str, sentence: str)
     file = tmp_path / "policy.toml"
     file.write_text(f"[resources.news_global_trends]\n{text}\n")
     with pytest.raises(PolicyError, match=sentence):
-        load(file)
+        load_policy(file)
 
 
 def _failed_call(_call: UpstreamCall) -> UpstreamError:

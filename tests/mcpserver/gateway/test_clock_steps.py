@@ -62,7 +62,7 @@ def test_a_distance_stays_what_it_was(stepping: SteppingStage, step: float) -> N
 @pytest.mark.slow
 @STEPS
 def test_a_limit_is_neither_lifted_nor_kept_for_days(stepping: SteppingStage, step: float) -> None:
-    stepping.use(stepping.policy.overridden({"market_crypto_trending": {"limit": 3}}))
+    stepping.use(stepping.policy.with_overrides({"market_crypto_trending": {"limit": 3}}))
     stepping.upstream.script["market_crypto_trending"] = [[coin()]]
     for number in range(3):
         stepping.ask(f"market://crypto/a{number}/trending")
@@ -136,13 +136,13 @@ def test_transactions_that_a_wrong_clock_dated_are_still_known(stepping: Steppin
 
 def test_the_desks_numbers_are_looked_at_after_a_step_back(stepping: SteppingStage) -> None:
     looks: list[float] = []
-    original = stepping.gateway.look
+    original = stepping.gateway.follow_desk_changes
 
     async def look() -> None:
         looks.append(stepping.now)
         await original()
 
-    stepping.gateway.look = look  # type: ignore[method-assign]
+    stepping.gateway.follow_desk_changes = look  # type: ignore[method-assign]
     stepping.upstream.script["twitter_mentions_recent"] = [[tweet()]]
     stepping.step = DAYS
     stepping.ask(MENTIONS)
@@ -170,17 +170,17 @@ def test_a_circuit_that_was_closed_by_command_closes_in_every_process(stepping: 
 @pytest.mark.django_db
 def test_a_bucket_of_the_release_before_that_lies_in_the_future_is_set_right() -> None:
     limits = [Limit("old", 2, 3_600.0, 60.0)]
-    assert limiter.acquire_all([limits], 1_000_000.0 + DAYS, 5.0)[0].wait == 0
+    assert limiter.acquire_limits([limits], 1_000_000.0 + DAYS, 5.0)[0].wait == 0
     Bucket.objects.update(steady_at=None, boot="")
-    assert limiter.acquire_all([limits], 1_000_000.0, 5.0)[0].wait == pytest.approx(60)
-    assert limiter.acquire_all([limits], 1_000_060.0, 65.0)[0].wait == 0
-    assert limiter.peek(limits, 1_000_060.0, 65.0).remaining == 0
+    assert limiter.acquire_limits([limits], 1_000_000.0, 5.0)[0].wait == pytest.approx(60)
+    assert limiter.acquire_limits([limits], 1_000_060.0, 65.0)[0].wait == 0
+    assert limiter.peek_admission(limits, 1_000_060.0, 65.0).remaining == 0
 
 
 def test_the_steady_clock_goes_on_and_names_this_boot() -> None:
     first = process_context.read_uptime()
     assert process_context.read_uptime() >= first
-    assert process_context.measure_step(1_000.0, 50.0, process_context.BOOT, 1_010.0, 60.0) == 0.0
+    assert process_context.measure_clock_step(1_000.0, 50.0, process_context.BOOT, 1_010.0, 60.0) == 0.0
     if process_context.BOOT:
-        assert process_context.measure_step(1_000.0, 50.0, process_context.BOOT, 2_010.0, 60.0) == 1_000.0
-    assert process_context.measure_step(1_000.0, 50.0, "another", 2_010.0, 60.0) == 0.0
+        assert process_context.measure_clock_step(1_000.0, 50.0, process_context.BOOT, 2_010.0, 60.0) == 1_000.0
+    assert process_context.measure_clock_step(1_000.0, 50.0, "another", 2_010.0, 60.0) == 0.0

@@ -15,7 +15,7 @@ from pytest_django import Settings
 from config.errors import Unauthorized
 from mcpserver.gateway import auth, fault_injection, runtime
 from mcpserver.gateway.models import Agent, Bucket, Entry, Heartbeat, RequestLog, UpstreamState
-from mcpserver.gateway.resource_policy import load
+from mcpserver.gateway.resource_policy import load_policy
 from tests.mcpserver.gateway.beats import AGENT, KEY, PUBLIC, beat
 from tests.mcpserver.gateway.stage import coin
 from tests.mcpserver.upstreams import fault_server
@@ -35,10 +35,10 @@ def close_writer(django_db_setup: None) -> Iterator[None]:  # noqa: ARG001
 
 @pytest.fixture(autouse=True)
 def anew() -> Iterator[None]:
-    runtime.replace(None)
-    auth.forget()
+    runtime.replace_resolver(None)
+    auth.clear_caller_cache()
     yield
-    runtime.replace(None)
+    runtime.replace_resolver(None)
 
 
 def gateway(*words: str) -> str:
@@ -196,7 +196,7 @@ def test_try_runs_every_fault_and_leaves_no_trace() -> None:
 
 
 @pytest.mark.parametrize(
-    "resource", [pytest.param(name, marks=pytest.mark.slow) for name in load().resources if name != "openclaw_heartbeat"]
+    "resource", [pytest.param(name, marks=pytest.mark.slow) for name in load_policy().resources if name != "openclaw_heartbeat"]
 )
 def test_every_resource_can_be_tried(resource: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fault_injection, "FAULTS", ("ok", "injection"))  # the others need no sample of the resource's own
@@ -302,5 +302,5 @@ def test_forget_begins_limits_anew_and_closes_circuits_of_what_it_is_told(server
 
 def test_without_a_key_the_hint_grants_what_was_asked_for() -> None:
     with pytest.raises(Unauthorized, match="time:// can be read only with a key") as refused:
-        auth.ANYBODY.check("time://now")
+        auth.ANYBODY.expect_grant("time://now")
     assert refused.value.hint.endswith("`manage.py gateway agent NAME --grant time://`.")

@@ -223,7 +223,7 @@ def test_a_distance_that_fits_is_waited_for(stage: Stage) -> None:
 
 
 def test_the_limit_of_an_hour_holds_over_processes_and_slides(stage: Stage) -> None:
-    policy = stage.policy.overridden({"market_crypto_trending": {"limit": 5}})
+    policy = stage.policy.with_overrides({"market_crypto_trending": {"limit": 5}})
     stage.policy = policy
     stage.upstream.script["market_crypto_trending"] = [[coin()]]
     processes = [stage.another() for _ in range(4)]
@@ -234,13 +234,13 @@ def test_the_limit_of_an_hour_holds_over_processes_and_slides(stage: Stage) -> N
 
 
 def test_a_region_has_a_limit_of_its_own(stage: Stage) -> None:
-    stage.use(_foreign(stage.policy.overridden({"news_region_trends": {"limit": 1}})))
+    stage.use(_foreign(stage.policy.with_overrides({"news_region_trends": {"limit": 1}})))
     stage.upstream.script["news_region_trends"] = [lambda call: [trend(geographic_origin=call.params["region"])]]
     assert [stage.ask(f"news://region/{name}/trends").outcome for name in ("us", "EU", "Ethiopia")] == ["fresh"] * 3
 
 
 def test_an_agent_uses_up_no_more_than_its_share(stage: Stage) -> None:
-    stage.gateway.policy = stage.policy.overridden({"market_crypto_trending": {"limit": 10}})
+    stage.gateway.policy = stage.policy.with_overrides({"market_crypto_trending": {"limit": 10}})
     stage.upstream.script["market_crypto_trending"] = [[coin()]]
     small = replace(ALL, name="small", share=20)
     got = [stage.ask(f"market://crypto/a{n}/trending", small).outcome for n in range(4)]
@@ -418,7 +418,7 @@ def test_every_question_is_logged_counted_and_can_be_explained(stage: Stage, pat
 def test_two_agents_never_see_each_others_data(steps: list[tuple[str, int, int]]) -> None:
     """Whatever they ask in whatever order, at once and one after the other, while upstreams fail now and then."""
     Entry.objects.all().delete()
-    stage = Stage(lambda policy: policy.overridden({name: {"min_interval": 0, "limit": 1_000} for name in policy.resources}))
+    stage = Stage(lambda policy: policy.with_overrides({name: {"min_interval": 0, "limit": 1_000} for name in policy.resources}))
     stage.gateway.quota.is_on = False
     turn = iter(range(10**6))
 
@@ -447,12 +447,12 @@ def test_two_agents_never_see_each_others_data(steps: list[tuple[str, int, int]]
 
 
 def test_the_desk_changes_numbers_only() -> None:
-    from mcpserver.gateway.resource_policy import PolicyError, load
+    from mcpserver.gateway.resource_policy import PolicyError, load_policy
 
-    policy: Policy = load().overridden({"openclaw_heartbeat": {"min_interval": 14_400}})
+    policy: Policy = load_policy().with_overrides({"openclaw_heartbeat": {"min_interval": 14_400}})
     assert policy.resources["openclaw_heartbeat"].limit == 6
     with pytest.raises(PolicyError):
-        load().overridden({"openclaw_heartbeat": {"command": 1}})
+        load_policy().with_overrides({"openclaw_heartbeat": {"command": 1}})
 
 
 def test_what_another_process_forgot_is_let_go_of(stage: Stage) -> None:
@@ -467,7 +467,7 @@ def test_what_another_process_forgot_is_let_go_of(stage: Stage) -> None:
 
 def test_numbers_of_the_desk_hold_without_a_restart(stage: Stage) -> None:
     numbers: dict[str, dict[str, float]] = {}
-    stage.gateway.read_policy = lambda: stage.policy.overridden(numbers)
+    stage.gateway.read_policy = lambda: stage.policy.with_overrides(numbers)
     stage.upstream.script["openclaw_arp_discover"] = [[{"agent_id": "a", "name": "n"}]]
     stage.ask("openclaw://arp/discover?region=EU")
     numbers["openclaw_arp_discover"] = {"ttl": 60, "limit": 2}

@@ -5,7 +5,7 @@ from tests.mcpserver.gateway.stage import Stage, failure, tweet
 
 
 def _figures() -> dict[str, float]:
-    rows = [line.rsplit(" ", 1) for line in metrics.lines() if line and not line.startswith("#")]
+    rows = [line.rsplit(" ", 1) for line in metrics.render_metrics() if line and not line.startswith("#")]
     return {name: float(value) for name, value in rows}
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from mcpserver.gateway.resource_policy import PolicyError, load
+from mcpserver.gateway.resource_policy import PolicyError, load_policy
 
 TRENDS = "resources.news_global_trends"
 
@@ -38,7 +38,7 @@ def test_a_mistake_is_told_by_table_and_key(tmp_path: Path, text: str, sentence:
     file = tmp_path / "policy.toml"
     file.write_text(text)
     with pytest.raises(PolicyError) as refused:
-        load(file)
+        load_policy(file)
     assert str(refused.value).startswith(sentence)
     assert "secret!" not in str(refused.value)
 
@@ -46,5 +46,5 @@ def test_a_mistake_is_told_by_table_and_key(tmp_path: Path, text: str, sentence:
 def test_tables_of_the_operator_are_laid_over_those_that_ship(tmp_path: Path) -> None:
     file = tmp_path / "policy.toml"
     file.write_text(f"[defaults]\nattempts = 7\n[{TRENDS}]\nttl = '1h'\n")
-    trends, vectors = (load(file).resources[name] for name in ("news_global_trends", "weaviate_vector_search"))
+    trends, vectors = (load_policy(file).resources[name] for name in ("news_global_trends", "weaviate_vector_search"))
     assert (trends.ttl, trends.limit, trends.attempts, vectors.attempts) == (3_600, 50, 7, 1)

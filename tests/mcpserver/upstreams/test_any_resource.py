@@ -16,8 +16,8 @@ from pytest_django import Settings
 from mcpserver.upstreams import guarded_http
 from mcpserver.upstreams.client_interface import UpstreamAnswer, UpstreamCall, UpstreamError
 from mcpserver.upstreams.config import Adapter, OAuth, Upstream
-from mcpserver.upstreams.live_check import list_differences
 from mcpserver.upstreams.mapping import map_data
+from mcpserver.upstreams.policy_drift import list_differences
 from mcpserver.upstreams.upstream_clients import Upstreams
 from tests.mcpserver.upstreams.bench import NAME, Bench, outcome
 

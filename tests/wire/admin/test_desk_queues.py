@@ -174,8 +174,8 @@ def test_fact_checks_have_queues_of_their_own(desk: Client, settings: Settings) 
     assert "quatsch" in shown(desk, queue)
     assert BY_NAME["no-vectors"].count() == 0, "without a model nothing is missing"
     settings.FACTCHECKS_EMBEDDING = "hashed"
-    queues._list_without_vectors.cache_clear()
+    queues._list_unembedded_cached.cache_clear()
     assert "Mond" in shown(desk, BY_NAME["no-vectors"])
     desk.post("/admin/factchecks/ratingname/quatsch/change/", {"rating": "false"})
     assert queue.count() == 0
-    queues._list_without_vectors.cache_clear()
+    queues._list_unembedded_cached.cache_clear()

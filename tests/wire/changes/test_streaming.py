@@ -13,7 +13,7 @@ from mcpserver import registry
 from mcpserver.http.threads import run_query
 from mcpserver.servers import SERVERS
 from mcpserver.servers.wire import tools
-from mcpserver.tooling.arguments import read
+from mcpserver.tooling.arguments import parse_arguments
 from tests.factories import entry, publish
 from tests.mcpserver.asgi import Answer, http_scope, message, rpc_headers, send_request, serving
 from tests.mcpserver.test_streams import Stream
@@ -197,7 +197,7 @@ def test_rest_and_tool_say_the_same() -> None:
     async def scenario() -> None:
         for query, arguments, told in asked:
             assert (await get(f"/api/changes.json?{query}")).json() == told
-            answer = await run_query(tools.get_changes, read(tools.GetChanges, arguments))
+            answer = await run_query(tools.get_changes, parse_arguments(tools.GetChanges, arguments))
             assert answer.structured == told
 
     kinds = [ChangeKind.DAY_PUBLISHED, ChangeKind.STORY_ADDED]

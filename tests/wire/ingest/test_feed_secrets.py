@@ -280,7 +280,7 @@ def test_an_upstream_of_the_gateway_with_a_password_is_refused(tmp_path: Path) -
     file = tmp_path / "gateway.toml"
     file.write_text(f'[upstreams.news]\nkind = "http"\naddress = "{PRIVATE}"\n')
     with pytest.raises(PolicyError, match=r"upstreams\.news\.address") as refused:
-        resource_policy.load(file)
+        resource_policy.load_policy(file)
     assert CANARY not in str(refused.value)
 
 

@@ -27,7 +27,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         monkeypatch.setattr(f"wire.corpora.{name}", search)
 
     note("articles.search.find_hits", [])
-    note("factchecks.queries.search")
+    note("factchecks.queries.search_claims")
     note("timeline.queries.search_reports")
     return names
 

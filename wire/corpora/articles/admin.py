@@ -117,14 +117,14 @@ class PublisherForm(base.FreshForm[Publisher]):
             except InvalidPrice as error:
                 self.add_error("price", str(error))
 
-    def read_stored(self) -> object:
+    def read_stored_values(self) -> object:
         own = {"seen", "currency", "pay_to"}
         columns = [field for field in self.fields if field not in own]  # without those that indexing writes
         rows = Publisher.objects.filter(pk=self.instance.pk).values_list(*columns, "removed_at")
         return list(rows), list(Source.objects.filter(publisher=self.instance).order_by("pk").values_list("pk", "kind", "url"))
 
 
-def describe_state(source: Source) -> str:
+def describe_source_state(source: Source) -> str:
     if source.asked_at is None:
         return "not fetched yet"
     if source.failures:
@@ -134,11 +134,11 @@ def describe_state(source: Source) -> str:
     return f"fine: {base.count(source.found, 'article', 'articles')}{not_taken} on {base.moment(source.asked_at)}"
 
 
-def _link_test(source: Source) -> str:
+def _render_test_link(source: Source) -> str:
     if source.pk is None:
         return ""
     page = reverse("admin:articles_source_change", args=[source.pk])
-    return format_html('<span class="desk">{} <a href="{}">Test…</a></span>', describe_state(source), page)
+    return format_html('<span class="desk">{} <a href="{}">Test…</a></span>', describe_source_state(source), page)
 
 
 class SourceInline(base.MaskedAddressAdmin, base.TabularInline[Source, Publisher]):
@@ -147,14 +147,14 @@ class SourceInline(base.MaskedAddressAdmin, base.TabularInline[Source, Publisher
     fields = ("kind", "url", "state")
     readonly_fields = ("state",)
     formfield_overrides = {models.URLField: {"assume_scheme": "https"}}
-    state = base.column("State", _link_test)
+    state = base.column("State", _render_test_link)
 
 
 class RemoveForm(base.Form):
     reason = base.ReasonField(help_text="One sentence for the desk's history; readers never see it.")
 
 
-def _list_states(publisher: Publisher) -> str:
+def _render_state_counts(publisher: Publisher) -> str:
     page = reverse("admin:articles_article_changelist")
     rows = [
         (f"{page}?publisher__id__exact={publisher.pk}&state__exact={state}", f"{getattr(publisher, f'in_{state}'):,}", meaning)
@@ -183,7 +183,7 @@ class PublisherAdmin(base.ModelAdmin[Publisher]):
     formfield_overrides = {models.URLField: {"assume_scheme": "https"}}
     inlines = (SourceInline,)
     has_delete_permission = base.never
-    articles = base.column("Articles", _list_states)
+    articles = base.column("Articles", _render_state_counts)
     its_domains = base.column("Domains", lambda publisher: ", ".join(publisher.domains))
     its_price = base.column("Price", lambda publisher: describe_price(publisher.price) or "none")
     its_left_out = base.column("Left out", lambda publisher: ", ".join(publisher.left_out) or "nothing")
@@ -191,7 +191,7 @@ class PublisherAdmin(base.ModelAdmin[Publisher]):
         "Last indexed", lambda publisher: base.moment(publisher.indexed_at) if publisher.indexed_at else "never"
     )
     health = base.column(
-        "Sources", lambda row: base.lines("{}", [(describe_state(source),) for source in row.sources.all()]) or "none"
+        "Sources", lambda row: base.lines("{}", [(describe_source_state(source),) for source in row.sources.all()]) or "none"
     )
     status = base.column("Status", lambda publisher: base.marks("removed") if publisher.removed_at else "")
     public = base.column("Public page", lambda publisher: base.link_public(reverse("publisher", args=[publisher.slug]), publisher))
@@ -223,7 +223,7 @@ class PublisherAdmin(base.ModelAdmin[Publisher]):
 
     def get_urls(self) -> list[URLPattern]:
         return [
-            path("<int:pk>/remove/", self.admin_site.admin_view(self.remove), name="articles_publisher_remove"),
+            path("<int:pk>/remove/", self.admin_site.admin_view(self.confirm_removal), name="articles_publisher_remove"),
             *super().get_urls(),
         ]
 
@@ -233,12 +233,12 @@ class PublisherAdmin(base.ModelAdmin[Publisher]):
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
         super().save_related(request, form, formsets, change)
         if form.instance.slug != OWN:
-            store.leave_out(form.instance)
-        store.announce()  # terms are public: whoever asks gets the new ones from now on
+            store.delete_excluded(form.instance)
+        store.invalidate_caches()  # terms are public: whoever asks gets the new ones from now on
         page = format_html('<a href="{}">{}</a>', self.view_on_site(form.instance), form.instance)
         self.message_user(request, format_html("Public page: {}.", page))
 
-    def remove(self, request: HttpRequest, pk: int) -> HttpResponse:
+    def confirm_removal(self, request: HttpRequest, pk: int) -> HttpResponse:
         """Show what will happen and ask why; only a post of that form removes."""
         if not request.user.has_perm("articles.delete_publisher"):
             raise PermissionDenied
@@ -250,7 +250,7 @@ class PublisherAdmin(base.ModelAdmin[Publisher]):
         form = RemoveForm(request.POST if request.method == "POST" else None)
         if request.method == "POST" and form.is_valid():
             with transaction.atomic():
-                number = store.remove(publisher, timezone.now())
+                number = store.remove_publisher(publisher, timezone.now())
                 done = f"Removed, with {base.count(number, 'article', 'articles')}"
                 base.remember(request, [publisher], f"{done}. Reason: {form.cleaned_data['reason']}")
             self.message_user(request, f"{done}. Its addresses now answer that it was removed.")
@@ -259,7 +259,7 @@ class PublisherAdmin(base.ModelAdmin[Publisher]):
         return render(request, "admin/publisher_remove.html", context | {"publisher": publisher, "form": form})
 
 
-def _list_refusals(source: Source) -> str:
+def _render_refusals(source: Source) -> str:
     rows = [(reason, refused["count"], ", ".join(refused["first"])) for reason, refused in source.refusals.items()]
     return format_html('<span class="desk">{}</span>', base.lines("{}: {}, such as {}", rows)) if rows else "nothing"
 
@@ -275,8 +275,8 @@ class SourceAdmin(base.MaskedAddressAdmin, base.ReadOnly):
     fields = ("publisher", "kind", "url", "state", "found", "not_taken", "asked_at", "worked_at", "by_hand")
     readonly_fields = ("state", "not_taken", "by_hand")
     change_form_template = "admin/article_source.html"
-    state = base.column("State", describe_state)
-    not_taken = base.column("Refused", _list_refusals)
+    state = base.column("State", describe_source_state)
+    not_taken = base.column("Refused", _render_refusals)
     # The button of a form of its own (an admin page is one form already); see the template.
     by_hand = base.column("Test", lambda _source: format_html(TEST_BUTTON, TEST_HINT))
 
@@ -285,14 +285,14 @@ class SourceAdmin(base.MaskedAddressAdmin, base.ReadOnly):
         return [field for field in super().get_fields(request, obj) if may_test or field != "by_hand"]
 
     def get_urls(self) -> list[URLPattern]:
-        test = self.admin_site.admin_view(require_POST(self.test))
+        test = self.admin_site.admin_view(require_POST(self.show_source_test))
         return [path("<int:pk>/test", test, name="articles_source_test"), *super().get_urls()]
 
-    def test(self, request: HttpRequest, pk: int) -> HttpResponse:
+    def show_source_test(self, request: HttpRequest, pk: int) -> HttpResponse:
         source = get_object_or_404(Source.objects.select_related("publisher"), pk=pk)
         if not request.user.has_perm("articles.change_source"):
             raise PermissionDenied
-        tried = indexer.try_out(source)
+        tried = indexer.preview_source(source)
         drafts = [] if isinstance(tried, str) else tried
         context = {
             **self.admin_site.each_context(request),
@@ -313,7 +313,7 @@ class RevisionInline(base.StackedInline[ArticleRevision, Article]):
     has_add_permission = has_change_permission = has_delete_permission = base.never
 
 
-def _describe_standing(article: Article) -> str:
+def _describe_article_state(article: Article) -> str:
     word = STATES[Article.State(article.state)].partition(":")[0]
     return f"{word}: {article.error[:140]}" if article.error else word
 
@@ -335,7 +335,7 @@ class ArticleAdmin(base.ReadOnly):
     readonly_fields = ("address",)
     inlines = (RevisionInline,)
     headline = base.column("Title", lambda article: str(article)[:140], "title")
-    standing = base.column("State", _describe_standing, "state")
+    standing = base.column("State", _describe_article_state, "state")
     publication = base.column(
         "Published", lambda article: base.moment(article.published_at) if article.published_at else "", "place"
     )

@@ -10,7 +10,7 @@ from config.http.responses import BRIEFLY, answer, in_header
 from wire.corpora.articles import queries
 from wire.corpora.articles.rendering import Format
 from wire.corpora.articles.schemas import ArticleOut, HitsOut, PublisherOut, PublishersOut, RecentsOut
-from wire.corpora.common.rest import UNKNOWN_PARAMETER, document_answers
+from wire.corpora.common.rest import UNKNOWN_PARAMETER, build_route_options
 from wire.schemas.params import MAX_QUERY
 
 router = Router(by_alias=True)
@@ -25,7 +25,7 @@ REFUSALS: Final = {
     502: "`upstream_failed`: the article is not stored, and its page cannot be read at the moment; the message says why.",
 }
 
-_answers = partial(document_answers, refusals=REFUSALS)
+_answers = partial(build_route_options, refusals=REFUSALS)
 
 Slug = Annotated[str, Path(max_length=100, description="A publisher's slug, as publishers.json lists it.", examples=["wire"])]
 Keywords = Annotated[str, Query(min_length=1, max_length=MAX_QUERY, description="Keywords. Title matches count three times.")]

@@ -10,7 +10,7 @@ from django.views.decorators.http import require_safe
 from config.errors import NotFound
 from config.http.responses import error_answer
 from wire.corpora.articles.models import MAX_LICENCE, Publisher
-from wire.corpora.common.server_card import answer_card, describe_server
+from wire.corpora.common.server_card import describe_server, render_card
 
 LISTED: Final = f"All publishers are listed at {settings.WIRE_SITE_URL}/.well-known/mcp.json."
 
@@ -21,42 +21,41 @@ def find_publisher(slug: str, hint: str = "All publishers are listed at /api/art
     if publisher is None:
         raise NotFound("There is no publisher with this name.", hint)
     if publisher.removed_at is not None:
-        raise _to_removed(publisher, hint)
+        raise _build_removed_error(publisher, hint)
     return publisher
 
 
-def _to_removed(row: Publisher, hint: str) -> NotFound:
+def _build_removed_error(row: Publisher, hint: str) -> NotFound:
     return NotFound(f"{row.name} was removed on {row.removed_at:%Y-%m-%d} and is no longer served.", hint)
 
 
 def list_members() -> Mapping[str, Publisher | NotFound]:
     """Return publishers by slug, in its order; one that was removed as the error that its addresses answer with."""
     rows = Publisher.objects.defer("consent_note")
-    return {row.slug: _to_removed(row, LISTED) if row.removed_at else row for row in rows}
+    return {row.slug: _build_removed_error(row, LISTED) if row.removed_at else row for row in rows}
 
 
 def list_cards() -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
     """Yield for each publisher's server how its card differs from the wire's, and what a list of servers says beside it."""
     for member in Publisher.objects.live().defer("consent_note"):
         card = f"{settings.WIRE_SITE_URL}/mcp/articles/{member.slug}/server-card"
-        yield _card(member), {"server_card": card} | _terms(member)
+        yield _build_card(member), {"server_card": card} | _list_terms(member)
 
 
 @require_safe
 def server_card(_request: HttpRequest, slug: str) -> HttpResponse:
     try:
-        return answer_card(_card(find_publisher(slug, LISTED)))
+        return render_card(_build_card(find_publisher(slug, LISTED)))
     except NotFound as error:
         return error_answer(error)
 
 
-def _card(member: Publisher) -> dict[str, Any]:
-    """Return the fields in which its card differs from the wire's."""
+def _build_card(member: Publisher) -> dict[str, Any]:
     about = f"Articles of {member.name}, searched and read on its own terms."
-    terms = _terms(member) | {"authentication": "none"}
+    terms = _list_terms(member) | {"authentication": "none"}
     return describe_server(f"articles-{member.slug}", member.name, about, member.homepage, member.mcp, terms)
 
 
-def _terms(member: Publisher) -> dict[str, Any]:
+def _list_terms(member: Publisher) -> dict[str, Any]:
     names = ("terms", "full_text", "may_answer", "may_train")
     return {name: getattr(member, name) for name in names} | {"licence": member.licence[:MAX_LICENCE] or None}

@@ -51,17 +51,17 @@ def explore_site(url: str) -> SiteProfile:
         asked = WebAddress.parse(url).authority.removeprefix("www.")
     except ValueError as error:
         raise InvalidArgument(f"{url[:200]} cannot be fetched: {error}.", "Give the address of a home page: https://…") from error
-    (start,) = _ask([url], (), hosts)
+    (start,) = _fetch_urls([url], (), hosts)
     if not isinstance(start, fetch.Fetched):
         why, code = (start.message, start.code) if isinstance(start, fetch.Failed) else ("nothing came", "")
         hint = feed_entries.ALLOW_LOOPBACK if code == "private_address" else "Check whether it opens in a browser."
         raise InvalidArgument(f"{url[:200]} does not answer: {why}", hint)
-    if not _is_below(start.url, asked):  # somebody agreed for the site that was named, and for no other
+    if not _is_on_domain(start.url, asked):  # somebody agreed for the site that was named, and for no other
         raise InvalidArgument(f"{url[:200]} leads to {start.url[:200]}.", "Give that address if it is the publisher's.")
-    site = _describe(start)
-    site.sources = list(_read(site, [(start.url, start)]))
+    site = _describe_site(start)
+    site.sources = list(_detect_sources(site, [(start.url, start)]))
     root = site.homepage
-    (robots,) = _ask([urljoin(root, "robots.txt")], (site.domain,), hosts)
+    (robots,) = _fetch_urls([urljoin(root, "robots.txt")], (site.domain,), hosts)
     listed = _SITEMAP.findall(decode(robots.body, robots.content_type)) if isinstance(robots, fetch.Fetched) else []
     for kind, declared, usual in (  # and where sites have them that do not say so
         (Source.Type.FEED, list(_list_feeds(start)), ("/feed", "/rss.xml", "/feed.xml", "/atom.xml", "/index.xml")),
@@ -70,14 +70,14 @@ def explore_site(url: str) -> SiteProfile:
         for addresses in (declared, [urljoin(root, path) for path in usual]):
             if any(known == kind for known, _ in site.sources):
                 break
-            own = [one for one in dict.fromkeys(addresses) if _is_below(one, site.domain)][:5]
-            answers = zip(own, _ask(own, (site.domain,), hosts), strict=True)
-            site.sources += [source for source in _read(site, answers) if source not in site.sources]
+            own = [one for one in dict.fromkeys(addresses) if _is_on_domain(one, site.domain)][:5]
+            answers = zip(own, _fetch_urls(own, (site.domain,), hosts), strict=True)
+            site.sources += [source for source in _detect_sources(site, answers) if source not in site.sources]
     site.name = site.name or site.domain
     return site
 
 
-def _ask(urls: Iterable[str], within: tuple[str, ...], hosts: HostNotes) -> list[fetch.Outcome]:
+def _fetch_urls(urls: Iterable[str], within: tuple[str, ...], hosts: HostNotes) -> list[fetch.Outcome]:
     policy = replace(feed_entries.policy(), max_body=MAX_DOCUMENT)
     time.sleep(policy.gap if hosts else 0)  # as between the requests of one run
     asks = [fetch.Ask(number, url, within=within, is_page=True) for number, url in enumerate(urls)]
@@ -85,7 +85,7 @@ def _ask(urls: Iterable[str], within: tuple[str, ...], hosts: HostNotes) -> list
     return [outcomes[ask.key] for ask in asks]
 
 
-def _describe(start: fetch.Fetched) -> SiteProfile:
+def _describe_site(start: fetch.Fetched) -> SiteProfile:
     host = WebAddress.parse(start.url).authority
     bare = host.removeprefix("www.")
     site = SiteProfile(urljoin(start.url, "/"), host if is_public_suffix(bare) else bare)
@@ -106,7 +106,7 @@ def _list_feeds(page: fetch.Fetched) -> Iterator[str]:
                 yield urljoin(page.url, link["href"])
 
 
-def _is_below(url: str, domain: str) -> bool:
+def _is_on_domain(url: str, domain: str) -> bool:
     try:
         host = WebAddress.parse(url).authority
     except ValueError:
@@ -114,7 +114,7 @@ def _is_below(url: str, domain: str) -> bool:
     return host == domain or host.endswith(f".{domain}")
 
 
-def _read(site: SiteProfile, answers: Iterable[tuple[str, fetch.Outcome]]) -> Iterator[tuple[Source.Type, str]]:
+def _detect_sources(site: SiteProfile, answers: Iterable[tuple[str, fetch.Outcome]]) -> Iterator[tuple[Source.Type, str]]:
     """Yield those of the answers that are a feed or a sitemap with something in it; name the site after a feed if need be."""
     for url, answer in answers:
         if not isinstance(answer, fetch.Fetched):

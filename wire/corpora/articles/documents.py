@@ -29,8 +29,8 @@ def search_documents(query: str, limit: int) -> DocumentsOut:
     if not (asked := [form for form in forms(query) if form.least > SOME]):
         raise InvalidArgument("query has no words.", "Give one or more keywords.")
     words = " ".join(term.written or term.exact[0] for term in asked[0].terms)  # without "what" and "the", which titles hold
-    publishers = {search.index_name(one): one for one in Publisher.objects.live().exclude(slug=OWN)}
-    held = Postings.objects.filter(index__in=publishers, token__in=search.keywords(words)).values_list("index", flat=True)
+    publishers = {search.build_index_name(one): one for one in Publisher.objects.live().exclude(slug=OWN)}
+    held = Postings.objects.filter(index__in=publishers, token__in=search.extract_keywords(words)).values_list("index", flat=True)
     ranked = [
         (-hit.rank, publishers[index].slug, hit.number, publishers[index])
         for index in held.distinct()
@@ -66,7 +66,7 @@ def fetch_document(own_id: str) -> DocumentOut:
         note, text = f"[Its text is at the publisher's own server, {publisher.mcp}.]", ""
     elif not publisher.full_text:
         note = "[An excerpt: the publisher gives agents no more. The whole article is at its address.]"
-        text = rendering.excerpt(text, publisher.excerpt_length)
+        text = rendering.cut_excerpt(text, publisher.excerpt_length)
     quoted = quote_lines(f"\n{text}", labelled=True).strip()  # the first line, too
     body = "\n\n".join(filter(None, (quoted, note)))
     hit = _to_hit(article, publisher)

@@ -16,7 +16,7 @@ from wire.corpora.articles import rendering, store
 from wire.corpora.articles.models import OWN, Article, LicenceKind, Publisher
 from wire.corpora.articles.normalize import MAX_DESCRIPTION
 from wire.corpora.articles.store import ArticleDraft
-from wire.corpora.articles.url_keys import canonical_key
+from wire.corpora.articles.url_keys import build_url_key
 from wire.models import Snapshot
 from wire.models.snapshot import newest_of_day
 from wire.queries import Correction
@@ -46,12 +46,12 @@ def synchronise(publisher: Publisher, now: dt.datetime) -> Counter[str]:
     drafts = chain(_draft_takes(read), _draft_corrections())
     while batch := list(islice(drafts, store.BATCH)):
         keys |= {draft.key for draft in batch}
-        stored = store.store(publisher, [draft for draft in batch if read.get(draft.key) != draft.change], now)
+        stored = store.store_drafts(publisher, [draft for draft in batch if read.get(draft.key) != draft.change], now)
         counts += Counter({name: stored[name] for name in ("new", "edited")})
     with transaction.atomic():  # after the site moved to another address, those of the old one
         left = Article.objects.filter(publisher=publisher, key__in=read.keys() - keys)
         counts["gone"] += left.count()
-        store.withdraw(publisher, left)
+        store.delete_articles(publisher, left)
     return +counts
 
 
@@ -61,7 +61,7 @@ def _draft_takes(read: dict[str, dt.datetime | None]) -> Iterator[ArticleDraft]:
     rows = Snapshot.objects.filter(pk__in=newest).order_by("wire_date").values_list("pk", "wire_date", "generated_at")
     for pk, day, changed in rows:
         url = f"{settings.WIRE_SITE_URL}/editor-take/{day}"
-        key = canonical_key(url)
+        key = build_url_key(url)
         if read.get(key) == changed:
             yield ArticleDraft(url, key, change=changed)
             continue
@@ -74,7 +74,7 @@ def _draft_takes(read: dict[str, dt.datetime | None]) -> Iterator[ArticleDraft]:
             title=title[1] if title else f"Editor's Take: {day.day} {day:%B %Y}",
             author=NAME,
             published_at=dt.datetime.combine(day, dt.time(), dt.UTC),
-            description=" ".join(rendering.render(markdown, "text").split())[:MAX_DESCRIPTION],  # for searches
+            description=" ".join(rendering.render_markdown(markdown, "text").split())[:MAX_DESCRIPTION],  # for searches
             language="en",
             markdown=markdown,
             change=changed,
@@ -100,7 +100,7 @@ def _draft_corrections() -> Iterator[ArticleDraft]:
             texts.append(f"**{one.what}** on {at}, revision {one.revision} of {about}.\n\n{why}")
         yield ArticleDraft(
             url=url,
-            key=canonical_key(url),
+            key=build_url_key(url),
             title=f"{last.what}: {last.headline}"[:500],
             author=NAME,
             published_at=last.recorded_at,

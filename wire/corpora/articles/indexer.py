@@ -30,7 +30,7 @@ from sources.parse.article import InvalidArticle
 from sources.parse.extractor import extract_all
 from wire.corpora.articles import house_publisher, page_fetch, sample, store
 from wire.corpora.articles.models import AT_ONCE, NAMED_REFUSALS, OWN, SUFFIX_HINT, Article, IndexLease, Publisher, Refusals, Source
-from wire.corpora.articles.normalize import RefusedItem, draft_entry, draft_page, is_front
+from wire.corpora.articles.normalize import RefusedItem, draft_entry, draft_page, is_front_page
 from wire.corpora.articles.page_fetch import Unread
 from wire.corpora.articles.store import ArticleDraft
 from wire.ingest import feed_entries
@@ -67,7 +67,7 @@ class RunReport:
     seconds: float = 0.0
 
     @property
-    def reached_nothing(self) -> bool:
+    def has_reached_nothing(self) -> bool:
         return 0 < self.counts["asked"] == self.failed_sources
 
     @property
@@ -75,7 +75,7 @@ class RunReport:
         return any(self.counts[name] for name in ("new", "listed", "edited", "gone"))
 
 
-def index(
+def index_publisher(
     publisher: Publisher,
     *,
     now: dt.datetime | None = None,
@@ -95,7 +95,7 @@ def index(
             f"{publisher.name} cannot be indexed: {strange[0]} is a public suffix, below which anybody may have a site.",
             f"Nothing was changed. {SUFFIX_HINT}",
         )
-    is_sample = sample.is_sample(publisher)
+    is_sample = sample.is_sample_publisher(publisher)
     if publisher.slug != OWN and not is_sample:
         feed_entries.refuse_sample()
     was_broken_off = bool(IndexLease.objects.get_or_create(publisher=publisher)[0].holder)
@@ -108,7 +108,7 @@ def index(
             if publisher.slug == OWN:
                 report.counts += house_publisher.synchronise(publisher, now)
             else:
-                report.counts["left out"] += store.leave_out(publisher)
+                report.counts["left out"] += store.delete_excluded(publisher)
                 run.ask_sources(by_hand=by_hand)
                 run.read_pages(most_pages)
             if not stop():
@@ -117,13 +117,13 @@ def index(
         finally:
             # What was stored before a fault, or by a run that was killed, must not wait for the next change to be seen.
             if report.changed or was_broken_off or not has_ended:
-                store.announce()
+                store.invalidate_caches()
     report.left = Article.objects.waiting().filter(publisher=publisher).count()
     report.seconds = time.monotonic() - started
     return report
 
 
-def try_out(source: Source) -> list[ArticleDraft] | str:
+def preview_source(source: Source) -> list[ArticleDraft] | str:
     """Return the first articles that a run would take from a source now, or why there are none. Writes nothing."""
     publisher, url, now = source.publisher, source.url, timezone.now()
     for _ in range(MAX_DEPTH + 1):
@@ -132,7 +132,7 @@ def try_out(source: Source) -> list[ArticleDraft] | str:
         if not isinstance(outcome, fetch.Fetched):
             return outcome.message if isinstance(outcome, fetch.Failed) else "Nothing came."
         try:
-            entries, children, _ = _parse(source, outcome)
+            entries, children, _ = _parse_document(source, outcome)
         except InvalidFeed as error:
             return mask_addresses(str(error))
         child = next((child for child in children if publisher.has_address(child)), None)
@@ -171,7 +171,7 @@ class _Document:
     def is_fresh(self, now: dt.datetime) -> bool:
         return bool(read_at := self.state["read_at"]) and now - read_at < REREAD
 
-    def ask(self, key: int, now: dt.datetime) -> fetch.Ask:
+    def build_request(self, key: int, now: dt.datetime) -> fetch.Ask:
         """Return a request that is unconditional if it is time to read the document whole again."""
         state = self.state if self.is_fresh(now) else {}
         return fetch.Ask(key, self.url, state.get("etag", ""), state.get("last_modified", ""), self.source.publisher.own_domains)
@@ -204,16 +204,16 @@ class _Run:
         asked = {document.url for document in level}
         while level and not self.stop():
             following: list[_Document] = []
-            asks = [document.ask(number, self.now) for number, document in enumerate(level)]
-            for ask, outcome in self._fetch(asks, replace(self.how, max_body=MAX_DOCUMENT)):
+            asks = [document.build_request(number, self.now) for number, document in enumerate(level)]
+            for ask, outcome in self._fetch_asks(asks, replace(self.how, max_body=MAX_DOCUMENT)):
                 document = level[ask.key]
                 try:
-                    children = [child for child in self._process(document, outcome) if child.url not in asked]
+                    children = [child for child in self._store_document(document, outcome) if child.url not in asked]
                 except (Error, OSError, WireError):
                     raise  # the database, room on the disk or the lease is gone: nothing that follows could be stored
                 except Exception:  # a fault of ours in one document costs no other its turn
                     log.exception("%s could not be processed.", mask_address(document.url))
-                    self._note_failure(document, "internal_error", FAULT)
+                    self._save_failure(document, "internal_error", FAULT)
                     children = []
                 if children and document.depth == MAX_DEPTH:
                     self.report.counts["too deep"] += len(children)
@@ -224,42 +224,42 @@ class _Run:
                 following += children
             level = following
 
-    def _process(self, document: _Document, outcome: fetch.Outcome) -> list[_Document]:
+    def _store_document(self, document: _Document, outcome: fetch.Outcome) -> list[_Document]:
         """Store a document's items; return the sitemaps that it leads to. If only a part is stored, it is read again."""
         source, state = document.source, document.state
         self.report.counts["asked"] += not document.depth
         if isinstance(outcome, fetch.Failed):
-            self._note_failure(document, outcome.code, outcome.message)
+            self._save_failure(document, outcome.code, outcome.message)
             return []
         digest = hashlib.sha256(outcome.body).hexdigest() if isinstance(outcome, fetch.Fetched) else state["digest"]
         if isinstance(outcome, fetch.Unchanged) or (digest == state["digest"] and document.is_fresh(self.now)):
             self.report.counts["unchanged"] += 1
-            self._note_answer(document, state | {"etag": outcome.etag, "last_modified": outcome.last_modified})
+            self._save_answer_state(document, state | {"etag": outcome.etag, "last_modified": outcome.last_modified})
             # What an index leads to may have changed all the same.
             children = [url for url, child in source.children.items() if child["by"] == document.url]
             return [_Document(source, url, document.depth + 1) for url in children]
         try:
-            entries, children, whole = _parse(source, outcome)
+            entries, children, whole = _parse_document(source, outcome)
         except InvalidFeed as error:
-            self._note_failure(document, "invalid", str(error))
+            self._save_failure(document, "invalid", str(error))
             return []
         refusals, known, waiting = Refusals(), FirstItems(), iter(entries)
         while batch := list(islice(waiting, store.BATCH)):
             if self.stop():
                 return []  # it is read again
-            drafts = list(self._drafts(batch, known, refusals))
+            drafts = list(self._build_drafts(batch, known, refusals))
             with transaction.atomic():
                 self.lease.renew()
-                stored = store.store(self.publisher, drafts, self.now)
+                stored = store.store_drafts(self.publisher, drafts, self.now)
             self.report.counts += stored
         # Of a document that is not whole the rest is to come.
         answer = (outcome.etag, outcome.last_modified, digest, self.now) if whole else ("", "", "", None)
         listed = [child for child in dict.fromkeys(children) if self.publisher.has_address(child)]
         self.report.counts["foreign"] += len(set(children)) - len(listed)
-        self._note_answer(document, dict(zip(_STATE, answer, strict=True)), (listed, len(entries), refusals))
+        self._save_answer_state(document, dict(zip(_STATE, answer, strict=True)), (listed, len(entries), refusals))
         return [_Document(source, child, document.depth + 1) for child in listed if child in source.children]
 
-    def _drafts(self, entries: Iterable[Entry], known: FirstItems, refusals: Refusals) -> Iterator[ArticleDraft]:
+    def _build_drafts(self, entries: Iterable[Entry], known: FirstItems, refusals: Refusals) -> Iterator[ArticleDraft]:
         """Yield the drafts to store. Of several items with one address the first counts, the newest in most feeds."""
         for entry in entries:
             reason, same_as = "", ""
@@ -274,7 +274,7 @@ class _Run:
                     self.report.errors.append(f"{entry.url}: {FAULT}")
             else:
                 sha256, change, title = known.get(draft.key, ("", None, ""))
-                if draft.markdown is None and is_front(self.publisher, draft.url):
+                if draft.markdown is None and is_front_page(self.publisher, draft.url):
                     reason = "front page"
                 elif sha256 and sha256 != draft.sha256:
                     reason, same_as = "same address", title
@@ -289,7 +289,7 @@ class _Run:
                 if len(refused["first"]) < NAMED_REFUSALS:
                     refused["first"].append(f"{name} (taken: “{plain_line(same_as, 80)}”)" if same_as else name)
 
-    def _note_answer(
+    def _save_answer_state(
         self, document: _Document, state: dict[str, Any], content: tuple[list[str], int, Refusals] | None = None
     ) -> None:
         """`content`, of a document that changed: sitemaps that it leads to, how many items it has, and its refused ones."""
@@ -319,7 +319,7 @@ class _Run:
                 self.report.refused.append(f"{mask_address(document.url)}: refused: {describe_refusals(refusals)}")
         _save_source(source)
 
-    def _note_failure(self, document: _Document, code: str, message: str) -> None:
+    def _save_failure(self, document: _Document, code: str, message: str) -> None:
         source = document.source
         address, message = mask_address(document.url), mask_addresses(message)
         self.report.errors.append(f"{address}: {message}")
@@ -369,12 +369,13 @@ class _Run:
         self, urls: dict[int, str], asked: deque[tuple[int, str]], batch: list[tuple[int, str, Page | Unread]]
     ) -> Iterator[tuple[bytes, str, str]]:
         """Yield pages to be read, each noted in `asked`; what cannot be goes to `batch` at once."""
-        for ask, outcome in self._fetch((page_fetch.ask(self.publisher, key, url) for key, url in urls.items()), self.how):
-            unread = None if isinstance(outcome, fetch.Fetched) else page_fetch.unread(outcome)
+        asks = (page_fetch.build_page_request(self.publisher, key, url) for key, url in urls.items())
+        for ask, outcome in self._fetch_asks(asks, self.how):
+            unread = None if isinstance(outcome, fetch.Fetched) else page_fetch.describe_failure(outcome)
             self._pause_failing_host(ask, unread)
             self.report.counts["pages"] += not (unread and unread.code == "not_yet")
             if isinstance(outcome, fetch.Fetched):
-                if is_front(self.publisher, outcome.url) and not is_front(self.publisher, ask.url):
+                if is_front_page(self.publisher, outcome.url) and not is_front_page(self.publisher, ask.url):
                     unread = Unread("front_page", "The address leads to the site's front page; the article is not there.")
                 else:
                     asked.append((ask.key, outcome.url))
@@ -399,7 +400,7 @@ class _Run:
             return
         with transaction.atomic():
             self.lease.renew()
-            store.lock(self.publisher)
+            store.lock_publisher(self.publisher)
             known = Article.objects.select_related("publisher").in_bulk([key for key, _, _ in batch])
             groups: list[list[tuple[int, str, Page | Unread]]] = [[]]
             for page in batch:
@@ -414,10 +415,10 @@ class _Run:
                     if article is None:
                         continue  # another of the batch has the same address by now
                     if isinstance(found, Unread):
-                        self._note_unread(article, found)
+                        self._mark_unreadable(article, found)
                     elif draft := self._settle_page(article, url, found):
                         drafts.setdefault(draft.key, draft)  # two addresses may redirect to one page
-                self.report.counts += store.store(self.publisher, list(drafts.values()), self.now)
+                self.report.counts += store.store_drafts(self.publisher, list(drafts.values()), self.now)
 
     def _settle_page(self, article: Article, url: str, page: Page) -> ArticleDraft | None:
         """Draft a page under its own address; None if that is not to be stored."""
@@ -429,14 +430,14 @@ class _Run:
                 unread = Unread(error.code, f"The page is at {url[:200]} now, which is not indexed: {error.code}.")
             else:
                 log.exception("%s could not be processed.", url)
-            self._note_unread(article, unread)
+            self._mark_unreadable(article, unread)
             return None
-        draft = store.settle_address(self.publisher, article, draft, url)
-        is_to_store = store.move(self.publisher, article, draft, self.now)
+        draft = store.resolve_address(self.publisher, article, draft, url)
+        is_to_store = store.move_article(self.publisher, article, draft, self.now)
         self.report.counts["merged"] += article.pk is None
         return draft if is_to_store else None
 
-    def _note_unread(self, article: Article, found: Unread) -> None:
+    def _mark_unreadable(self, article: Article, found: Unread) -> None:
         if found.code in page_fetch.MISSING_CODES:
             self.report.counts["missing"] += 1
             self.report.counts["not found page"] += found.code == "not_found_page"
@@ -445,7 +446,7 @@ class _Run:
             self.report.counts["failed"] += 1
             store.mark_failed(article, found.message, self.now)
 
-    def _fetch(self, asks: Iterable[fetch.Ask], how: fetch.Policy) -> Iterator[tuple[fetch.Ask, fetch.Outcome]]:
+    def _fetch_asks(self, asks: Iterable[fetch.Ask], how: fetch.Policy) -> Iterator[tuple[fetch.Ask, fetch.Outcome]]:
         """Yield answers until the run is to stop. Save the state of hosts even if the run fails."""
         with closing(self.fetch_all(asks, how, self.hosts)) as fetched:
             try:
@@ -484,7 +485,7 @@ def _save_source(source: Source) -> None:
     Source.objects.filter(pk=source.pk, url=source.url).update(**values)
 
 
-def _parse(source: Source, fetched: fetch.Fetched) -> tuple[list[Entry], list[str], bool]:
+def _parse_document(source: Source, fetched: fetch.Fetched) -> tuple[list[Entry], list[str], bool]:
     """Return a document's items, the sitemaps that it leads to, and whether it is whole. Raises: InvalidFeed."""
     if source.kind == Source.Type.FEED:
         feed = parse(fetched.body, content_type=fetched.content_type, url=fetched.url)

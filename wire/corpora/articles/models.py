@@ -18,7 +18,7 @@ from config.database.row_seal import Sealed, SealedQuerySet
 from config.url_secrets import CREDENTIALS_REFUSED, has_credentials, mask_address
 from sources.fetch.url import WebAddress
 from sources.models import Leased
-from wire.corpora.articles.url_keys import is_below
+from wire.corpora.articles.url_keys import is_path_below
 from wire.corpora.articles.x402 import InvalidPrice, describe_price, parse_price
 
 OWN: Final = "wire"  # the slug of the wire's own publisher, which is there from the start
@@ -156,7 +156,7 @@ class Publisher(Sealed):
 
     def leaves_out(self, target: str) -> bool:
         """Return whether a path, with or without a query, is below one that is left out, however it is spelled."""
-        return is_below(target, self.left_out)
+        return is_path_below(target, self.left_out)
 
     def has_address(self, url: str) -> bool:
         """Return whether an address is on one of its hosts and not left out; False for what is no web address."""
@@ -407,5 +407,5 @@ def is_public_suffix(domain: str) -> bool:
         return False
 
 
-def to_place(published_at: dt.datetime | None) -> int:
+def to_sort_key(published_at: dt.datetime | None) -> int:
     return 0 if published_at is None else max(0, int(published_at.timestamp() * 1000))

@@ -12,7 +12,7 @@ from sources.parse.dates import read_date
 from wire.corpora.articles import rendering
 from wire.corpora.articles.models import Article, Publisher
 from wire.corpora.articles.store import ArticleDraft
-from wire.corpora.articles.url_keys import canonical_key
+from wire.corpora.articles.url_keys import build_url_key
 from wire.text.plain_text import byline, plain_text, strip_invisible
 
 MIN_CONTENT: Final = 200  # characters of an item's own text from which on it is the article
@@ -35,12 +35,12 @@ class RefusedItem(Exception):
 
 def draft_entry(publisher: Publisher, entry: Entry, now: dt.datetime) -> ArticleDraft:
     """Draft an item of a feed or sitemap; with text of at least MIN_CONTENT characters. `now` is in UTC. Raises: RefusedItem."""
-    url, key = _expect_own(publisher, entry.url)
+    url, key = _parse_own_url(publisher, entry.url)
     content, markdown = plain_text(entry.content, MIN_CONTENT), None
     if len(content) >= MIN_CONTENT // 2:
         try:
             markdown = strip_invisible(to_markdown(entry.content, url))[:MAX_TEXT]
-            if len(rendering.render(markdown, "text")) < MIN_CONTENT:
+            if len(rendering.render_markdown(markdown, "text")) < MIN_CONTENT:
                 markdown = None
         except ValueError:  # nothing that can be read
             markdown = None
@@ -50,9 +50,9 @@ def draft_entry(publisher: Publisher, entry: Entry, now: dt.datetime) -> Article
         key=key,
         title=plain_text(entry.title, MAX_TITLE) or (plain_text(content, 80) if markdown else ""),
         author=byline(entry.author) or "",
-        published_at=_publication_date(entry, now),
-        description=plain_text(entry.summary, MAX_DESCRIPTION) or (rendering.snippet("", markdown) if markdown else ""),
-        language=_language(entry.language),
+        published_at=_parse_publication_date(entry, now),
+        description=plain_text(entry.summary, MAX_DESCRIPTION) or (rendering.cut_snippet("", markdown) if markdown else ""),
+        language=_parse_language(entry.language),
         markdown=markdown,
         change=change if change is not None and change <= now else None,  # one to come would have the page read at each run
     )
@@ -66,38 +66,38 @@ def draft_page(
     Its address is the one that the page names as its own, if that is one of the publisher's and no front page. Raises: RefusedItem,
     also if that is left out.
     """
-    at = named = _expect_own(publisher, url)
+    at = named = _parse_own_url(publisher, url)
     try:
-        named = _expect_own(publisher, entry.url)
+        named = _parse_own_url(publisher, entry.url)
     except RefusedItem as refusal:
         if refusal.code == "left out":  # the same article by another way
             raise
-    if is_front(publisher, named[0]):
+    if is_front_page(publisher, named[0]):
         named = at
     text = strip_invisible(markdown)[:MAX_TEXT]
     known = known or Article()
     return ArticleDraft(
         url=named[0],
         key=named[1],
-        title=plain_text(entry.title, MAX_TITLE) or known.title or rendering.snippet("", text)[:80],
+        title=plain_text(entry.title, MAX_TITLE) or known.title or rendering.cut_snippet("", text)[:80],
         author=byline(entry.author) or known.author,
-        published_at=_publication_date(entry, now) or known.published_at,
-        description=plain_text(entry.summary, MAX_DESCRIPTION) or known.description or rendering.snippet("", text),
-        language=_language(entry.language) or known.language,
+        published_at=_parse_publication_date(entry, now) or known.published_at,
+        description=plain_text(entry.summary, MAX_DESCRIPTION) or known.description or rendering.cut_snippet("", text),
+        language=_parse_language(entry.language) or known.language,
         markdown=text,
     )
 
 
-def is_front(publisher: Publisher, url: str) -> bool:
+def is_front_page(publisher: Publisher, url: str) -> bool:
     """Return whether an address is a site's front page, where removed addresses often redirect."""
     parts = urlsplit(url)
     return (parts.path in {"", "/"} and not parts.query) or url.rstrip("/") == publisher.homepage.rstrip("/")
 
 
-def _expect_own(publisher: Publisher, raw: str) -> tuple[str, str]:
+def _parse_own_url(publisher: Publisher, raw: str) -> tuple[str, str]:
     """Return the address as it is asked for, and its key. Raises: RefusedItem."""
     try:
-        address, key = WebAddress.parse(raw), canonical_key(raw)
+        address, key = WebAddress.parse(raw), build_url_key(raw)
     except ValueError as error:
         raise RefusedItem("bad address") from error
     url = str(address).partition("#")[0]
@@ -110,12 +110,12 @@ def _expect_own(publisher: Publisher, raw: str) -> tuple[str, str]:
     return url, key
 
 
-def _language(raw: str) -> str:
+def _parse_language(raw: str) -> str:
     tag = raw.strip().replace("_", "-")
     return tag if _LANGUAGE.fullmatch(tag) else ""
 
 
-def _publication_date(entry: Entry, now: dt.datetime) -> dt.datetime | None:
+def _parse_publication_date(entry: Entry, now: dt.datetime) -> dt.datetime | None:
     """Return it in UTC, whole seconds, up to TOLERANCE ahead; None for one that cannot be right."""
     moment = None if entry.published_at_estimated else _to_utc(entry.published_at)
     # Programs that know no date write 1970. One ahead is not cut to now, which would be a revision at each run.

@@ -20,8 +20,8 @@ from sources.parse.article import InvalidArticle
 from sources.parse.extractor import extract
 from wire.corpora.articles import store
 from wire.corpora.articles.models import OWN, Article, ArticleAlias, Publisher
-from wire.corpora.articles.normalize import RefusedItem, draft_page, is_front
-from wire.corpora.articles.url_keys import canonical_key, list_twins
+from wire.corpora.articles.normalize import RefusedItem, draft_page, is_front_page
+from wire.corpora.articles.url_keys import build_url_key, list_equivalent_keys
 from wire.ingest import feed_entries
 from wire.text.lexicons import load
 
@@ -46,13 +46,12 @@ class Unread(NamedTuple):
     message: str
 
 
-def ask(publisher: Publisher, key: int, url: str) -> fetch.Ask:
+def build_page_request(publisher: Publisher, key: int, url: str) -> fetch.Ask:
     """Return the request for a page, which may redirect to the publisher's own hosts only, and to no path that is left out."""
     return fetch.Ask(key, url, within=publisher.own_domains, avoid=publisher.leaves_out, is_page=True)
 
 
-def unread(outcome: fetch.Unchanged | fetch.Failed) -> Unread:
-    """Return why a page could not be fetched."""
+def describe_failure(outcome: fetch.Unchanged | fetch.Failed) -> Unread:
     if isinstance(outcome, fetch.Unchanged):  # which no page was asked for
         return Unread("broken_answer", _SENTENCES["broken_answer"])
     code = outcome.code
@@ -76,18 +75,18 @@ _lanes: Final[dict[int, _Lane]] = {}
 _callers: Final = threading.BoundedSemaphore(AT_ONCE)
 
 
-def article_at(publisher: Publisher, url: str, seconds: float = SECONDS, how: fetch.Policy | None = None) -> Article:
+def get_or_fetch_article(publisher: Publisher, url: str, seconds: float = SECONDS, how: fetch.Policy | None = None) -> Article:
     """Return the article of an address. If its text is not stored, its page is read within `seconds`, and stored. Raises:
     InvalidArgument for an address that is not the publisher's; NotFound for a removed article and what is none; UpstreamFailed when
     its page cannot be read.
     """
-    article = known_at(publisher, url)
+    article = find_known_article(publisher, url)
     if article is not None and article.is_read:
         return article
     until, how = time.monotonic() + seconds, how or feed_entries.policy()
     lane = _lanes.setdefault(publisher.pk, _Lane(how.gap))
-    with _wait_turn(publisher, lane, until):
-        article = routing.write(lambda: _find_article(publisher, canonical_key(url)))  # another asker may have had it read
+    with _wait_for_turn(publisher, lane, until):
+        article = routing.write(lambda: _find_article(publisher, build_url_key(url)))  # another asker may have had it read
         if article is not None and article.is_read:
             return article
         draft = _read_page(publisher, article.url if article else url, article, until, how, lane)
@@ -95,23 +94,23 @@ def article_at(publisher: Publisher, url: str, seconds: float = SECONDS, how: fe
         # article. Searches find one that is stored when the wire next publishes or indexes.
         if article is not None:
             try:
-                return routing.write(lambda: _store_page(publisher, canonical_key(url), draft))
+                return routing.write(lambda: _store_page(publisher, build_url_key(url), draft))
             except Error:
                 log.exception("%s was read, but could not be stored.", draft.url)
         return store.build_article(publisher, draft, timezone.now())
 
 
-def known_at(publisher: Publisher, url: str) -> Article | None:
+def find_known_article(publisher: Publisher, url: str) -> Article | None:
     """Return the stored article of an address; None where its page has to be asked. Raises: InvalidArgument; NotFound."""
     if not publisher.has_address(url):
         domains = ", ".join(publisher.domains)
         raise InvalidArgument(f"url is not an article of {publisher.name}.", f"Its addresses are on {domains}. {UNKNOWN}")
-    article = _find_article(publisher, canonical_key(url))
+    article = _find_article(publisher, build_url_key(url))
     if article is not None and article.is_read:
         return article
     if article is not None and article.state == Article.State.GONE and article.gone_at is not None:
         raise NotFound(f"The publisher removed this article; it has been gone since {article.gone_at:%Y-%m-%d}.", UNKNOWN)
-    if publisher.slug == OWN or is_front(publisher, url):
+    if publisher.slug == OWN or is_front_page(publisher, url):
         raise NotFound("There is no article at this address.", UNKNOWN)
     return article
 
@@ -125,7 +124,7 @@ def is_same_article(publisher: Publisher, key: str, other: str) -> bool:
 
 
 @contextmanager
-def _wait_turn(publisher: Publisher, lane: _Lane, until: float) -> Iterator[None]:
+def _wait_for_turn(publisher: Publisher, lane: _Lane, until: float) -> Iterator[None]:
     """Read one page of a publisher at a time, with a pause between two. Raises: UpstreamFailed if the turn would come too late."""
     with ExitStack() as taken:
         for callers in (lane.callers, _callers):
@@ -153,7 +152,7 @@ def _read_page(
     """Raises: NotFound, UpstreamFailed."""
     notes, patience = HostNotes(), max(0.1, until - time.monotonic())
     patient = replace(how, patience=patience, deadline=patience)
-    with closing(fetch.fetch_all([ask(publisher, 0, url)], patient, notes)) as fetched:
+    with closing(fetch.fetch_all([build_page_request(publisher, 0, url)], patient, notes)) as fetched:
         ((_, outcome),) = fetched
     try:
         routing.write(notes.save)
@@ -161,40 +160,40 @@ def _read_page(
         log.exception("What was learnt of a publisher's server could not be stored.")
     lane.gap = max(how.gap, fetch.crawl_delay(notes, url, how))
     if not isinstance(outcome, fetch.Fetched):
-        raise _explain(unread(outcome))
+        raise _to_error(describe_failure(outcome))
     if not publisher.has_address(outcome.url):
         raise UpstreamFailed("The address redirects to a page that is not indexed; it was not read.", LATER)
-    if is_front(publisher, outcome.url):
+    if is_front_page(publisher, outcome.url):
         raise NotFound("The address leads to the site's front page; there is no article.", UNKNOWN)
     try:
         page = extract(outcome.body, outcome.content_type, outcome.url, max(0.1, until - time.monotonic()))
         draft = draft_page(publisher, outcome.url, page.entry, page.markdown, known, timezone.now())
-        return store.settle_address(publisher, known, draft, outcome.url)
+        return store.resolve_address(publisher, known, draft, outcome.url)
     except InvalidArticle as error:
-        raise _explain(Unread(error.code, str(error))) from error
+        raise _to_error(Unread(error.code, str(error))) from error
     except RefusedItem as error:
         raise UpstreamFailed("The page is not one that is indexed.", LATER) from error
 
 
-def _explain(reason: Unread) -> NotFound | UpstreamFailed:
+def _to_error(reason: Unread) -> NotFound | UpstreamFailed:
     return NotFound(reason.message, UNKNOWN) if reason.code in MISSING_CODES else UpstreamFailed(reason.message, LATER)
 
 
 def _store_page(publisher: Publisher, key: str, draft: store.ArticleDraft) -> Article:
     now = timezone.now()
     with transaction.atomic():
-        store.lock(publisher)
+        store.lock_publisher(publisher)
         article = _find_article(publisher, key)  # as it is now: its page took seconds to come
         if article is None:
             return store.build_article(publisher, draft, now)
-        if store.move(publisher, article, draft, now):
-            store.store(publisher, [draft], now)
+        if store.move_article(publisher, article, draft, now):
+            store.store_drafts(publisher, [draft], now)
         return _find_article(publisher, draft.key) or store.build_article(publisher, draft, now)
 
 
 def _find_article(publisher: Publisher, key: str) -> Article | None:
     """Return the article with this address, or with one that sites often give the same article."""
-    for keys in ([key], list_twins(key)):
+    for keys in ([key], list_equivalent_keys(key)):
         if found := Article.objects.filter(publisher=publisher, key__in=keys).first():
             return found
         if other := ArticleAlias.objects.filter(publisher=publisher, key__in=keys).select_related("article").first():

@@ -39,7 +39,7 @@ MAX_LINE: Final = 500  # characters of a publisher's own words in a file; the pa
 View = Callable[[HttpRequest, Publisher], HttpResponseBase]
 
 
-def view_publisher(view: View) -> Callable[..., HttpResponseBase]:
+def with_publisher(view: View) -> Callable[..., HttpResponseBase]:
     """Serve a view of a publisher; any other publisher is answered with a page, in place of a file with its text."""
 
     @require_safe
@@ -70,7 +70,7 @@ def sitemap(request: HttpRequest) -> HttpResponse:
     return xml(request, "sitemap.xml", {"pages": [(path, None) for path in ("/articles", *paths)]})
 
 
-@view_publisher
+@with_publisher
 def publisher(request: HttpRequest, publisher: Publisher) -> HttpResponseBase:
     query, cursor = request.GET.get("query", "").strip(), request.GET.get("cursor") or None
     context: dict[str, Any] = {"publisher": queries.get_publisher(publisher.slug), "query": query, "is_first": cursor is None}
@@ -89,8 +89,8 @@ def publisher(request: HttpRequest, publisher: Publisher) -> HttpResponseBase:
     return page(request, "articles/publisher.html", context)
 
 
-@view_publisher
-def asked_page(request: HttpRequest, publisher: Publisher) -> HttpResponseBase:
+@with_publisher
+def usage_page(request: HttpRequest, publisher: Publisher) -> HttpResponseBase:
     context = {
         "publisher": publisher,
         "asked": usage_counts.report_usage(publisher, timezone.now().date()),
@@ -101,38 +101,38 @@ def asked_page(request: HttpRequest, publisher: Publisher) -> HttpResponseBase:
     return page(request, "articles/asked.html", context, "no-store")
 
 
-@view_publisher
-def asked_csv(_request: HttpRequest, publisher: Publisher) -> HttpResponseBase:
-    lines = usage_counts.csv_lines(publisher)
+@with_publisher
+def usage_csv(_request: HttpRequest, publisher: Publisher) -> HttpResponseBase:
+    lines = usage_counts.iterate_csv_lines(publisher)
     headers = {"Content-Disposition": f'attachment; filename="{publisher.slug}-asked.csv"', "Cache-Control": "no-store"}
-    return StreamingHttpResponse(_in_pieces(lines), content_type="text/csv; charset=utf-8", headers=headers)
+    return StreamingHttpResponse(_stream_lines(lines), content_type="text/csv; charset=utf-8", headers=headers)
 
 
-async def _in_pieces(lines: Iterator[str]) -> AsyncIterator[str]:
+async def _stream_lines(lines: Iterator[str]) -> AsyncIterator[str]:
     """Yield lines as they are read from the database: Django would read an iterator that is not asynchronous to its end first."""
     while piece := await sync_to_async(lambda: "".join(islice(lines, LINES)))():
         yield piece
 
 
-@view_publisher
+@with_publisher
 def llms_txt(_request: HttpRequest, publisher: Publisher) -> HttpResponse:
-    return _render("llms.txt", PLAIN, publisher, api=f"{settings.WIRE_SITE_URL}/api", mcp=publisher.mcp)
+    return _render_rights_file("llms.txt", PLAIN, publisher, api=f"{settings.WIRE_SITE_URL}/api", mcp=publisher.mcp)
 
 
-@view_publisher
+@with_publisher
 def ai_txt(_request: HttpRequest, publisher: Publisher) -> HttpResponse:
     """The rule for training sets as Spawning's ai.txt has it; answering as a Content-Signal line; the reservation of TDMRep."""
-    return _render("ai.txt", PLAIN, publisher, reservation="0" if publisher.may_train else "1")
+    return _render_rights_file("ai.txt", PLAIN, publisher, reservation="0" if publisher.may_train else "1")
 
 
-@view_publisher
+@with_publisher
 def license_xml(_request: HttpRequest, publisher: Publisher) -> HttpResponse:
     """The terms in RSL 1.0. `search` is what a publisher agrees to by being served; credit is due for every use."""
     uses = {"search": True, "ai-input": publisher.may_answer, "ai-train": publisher.may_train}
     scheme, terms = publisher.homepage.partition("://")[0], f"{publisher.page}#terms"
     address = ADDRESS.search(publisher.licence)
     licence = address[0] if address else ""
-    return _render(
+    return _render_rights_file(
         "license.xml",
         RSL,
         publisher,
@@ -147,7 +147,7 @@ def license_xml(_request: HttpRequest, publisher: Publisher) -> HttpResponse:
     )
 
 
-def _render(name: str, content_type: str, publisher: Publisher, **context: object) -> HttpResponse:
+def _render_rights_file(name: str, content_type: str, publisher: Publisher, **context: object) -> HttpResponse:
     """Give the publisher's own words to the template as single lines, so that none of them can pass for a rule of the file."""
     kind = LicenceKind(publisher.licence_kind).label
     words = {

@@ -25,7 +25,7 @@ from config.database import routing
 from config.errors import PaymentRequired, UpstreamFailed
 from wire.corpora.articles import page_fetch
 from wire.corpora.articles.models import Payment, Publisher
-from wire.corpora.articles.url_keys import canonical_key
+from wire.corpora.articles.url_keys import build_url_key
 from wire.corpora.articles.x402 import Authorization, InvalidPayment, Price, describe_price, read_authorization
 
 T = TypeVar("T")
@@ -57,19 +57,19 @@ class Settlement:
         return {"success": True, "transaction": self.transaction, "network": self.network}
 
 
-def verify(payment: Mapping[str, Any], terms: Price) -> None:
+def verify_payment(payment: Mapping[str, Any], terms: Price) -> None:
     """Raises: InvalidPayment, if the payment cannot be taken; UpstreamFailed."""
     if not (found := _ask_facilitator("verify", payment, terms, "isValid"))["isValid"]:
-        raise InvalidPayment(f"The payment is not valid: {_reason(found, 'invalidReason')}.")
+        raise InvalidPayment(f"The payment is not valid: {_read_reason(found, 'invalidReason')}.")
 
 
-def settle(payment: Mapping[str, Any], terms: Price) -> Settlement | str:
+def settle_payment(payment: Mapping[str, Any], terms: Price) -> Settlement | str:
     """Return the settlement, or why there is none. The same payment twice is settled once. Raises: UpstreamFailed."""
     found = _ask_facilitator("settle", payment, terms, "success")
     named = str(found.get("transaction") or "")
     if found["success"]:
         return Settlement(named[:200], str(found.get("network") or terms["network"])[:100])
-    reason = _reason(found, "errorReason")
+    reason = _read_reason(found, "errorReason")
     if named:  # it was sent to the network, and only nobody waited for its end
         log.warning("The facilitator could not settle a payment (%s), and names transaction %s.", reason, named[:200])
         raise UpstreamFailed(
@@ -109,7 +109,7 @@ def _ask_facilitator(what: str, payment: Mapping[str, Any], terms: Price, verdic
     )
 
 
-def buy(publisher: Publisher, url: str, payment: object, give: Callable[[], T]) -> tuple[T, Settlement]:
+def sell_once(publisher: Publisher, url: str, payment: object, give: Callable[[], T]) -> tuple[T, Settlement]:
     """Return the result of `give` for this payment, and its settlement.
 
     A payment buys one article, as often as it is asked for within HELD. Raises: PaymentRequired, which says what to pay or why
@@ -123,34 +123,34 @@ def buy(publisher: Publisher, url: str, payment: object, give: Callable[[], T]) 
     try:
         if payment is None:
             raise InvalidPayment(f"An article of {publisher.name} costs {describe_price(publisher.price)}.")
-        return _buy(publisher, url, read_authorization(payment), give)
+        return _settle_or_reuse(publisher, url, read_authorization(payment), give)
     except InvalidPayment as error:
         raise PaymentRequired(str(error), HOW_TO_PAY, terms | {"error": str(error)}) from error
 
 
-def _buy(publisher: Publisher, url: str, offered: Authorization, give: Callable[[], T]) -> tuple[T, Settlement]:
-    """Raises: InvalidPayment, and as `buy`."""
-    key = canonical_key(url)
-    row = _expect_unused(publisher, key, offered)
+def _settle_or_reuse(publisher: Publisher, url: str, offered: Authorization, give: Callable[[], T]) -> tuple[T, Settlement]:
+    """Raises: InvalidPayment, and as `sell_once`."""
+    key = build_url_key(url)
+    row = _find_reusable_payment(publisher, key, offered)
     if row is not None and row.settled_at is not None:
-        if not _is_recent(row):
+        if not _was_settled_recently(row):
             raise InvalidPayment("This payment was already used, long ago.")
         if row.signature_sha256 and row.signature_sha256 != offered.signature:
             raise InvalidPayment("This payment was already used, with another signature.")
         return give(), Settlement(row.transaction, row.network)
-    terms = publisher.price if row is None or _is_free(row) else row.terms or publisher.price
+    terms = publisher.price if row is None or _is_reservation_expired(row) else row.terms or publisher.price
     _expect_terms(publisher, url, key, offered, terms)
     if row is None or row.settling_at is None or row.signature_sha256 not in {"", offered.signature}:
         if not _checks.acquire(blocking=False):
             message = "Other payments are being checked at this moment; this one was not."
             raise UpstreamFailed(message, "Send it again in 10 seconds.")
         try:
-            verify(offered.payment, terms)
+            verify_payment(offered.payment, terms)
         finally:
             _checks.release()
-    mine = routing.write(lambda: _take(publisher, key, offered, terms))
+    mine = routing.write(lambda: _reserve_payment(publisher, key, offered, terms))
     if mine is None:
-        _expect_unused(publisher, key, offered)
+        _find_reusable_payment(publisher, key, offered)
         raise InvalidPayment(BUSY)
     try:
         given = give()
@@ -158,9 +158,9 @@ def _buy(publisher: Publisher, url: str, offered: Authorization, give: Callable[
         routing.write(Payment.objects.filter(pk=mine.pk, taken_at=mine.taken_at, settling_at=None).delete)
         raise
     is_first = mine.settling_at is None
-    if not routing.write(lambda: _begin_settling(mine)):
+    if not routing.write(lambda: _mark_settling(mine)):
         raise InvalidPayment(BUSY)
-    settled = settle(offered.payment, terms)  # if it does not answer, the row stays: sent again, it is settled
+    settled = settle_payment(offered.payment, terms)  # if it does not answer, the row stays: sent again, it is settled
     if isinstance(settled, str):
         why = f"The payment could not be settled: {settled}."
         if is_first:
@@ -172,34 +172,34 @@ def _buy(publisher: Publisher, url: str, offered: Authorization, give: Callable[
             )
         raise InvalidPayment(why)
     other = routing.write(lambda: _save_settlement(mine, offered, settled))
-    if other is not None and not (_is_recent(other) and _is_for(other, publisher, key)):
+    if other is not None and not (_was_settled_recently(other) and _is_for_article(other, publisher, key)):
         raise InvalidPayment("This payment was already used: its transaction paid for another article, or is too old.")
     return given, settled
 
 
-def _expect_unused(publisher: Publisher, key: str, offered: Authorization) -> Payment | None:
+def _find_reusable_payment(publisher: Publisher, key: str, offered: Authorization) -> Payment | None:
     """Return the row of a payment, if it has one. Raises: InvalidPayment for one that is another article's."""
     row = routing.write(Payment.objects.filter(sha256=offered.identity).first)  # a replica may not know of it yet
-    if row is not None and not _is_free(row) and not _is_for(row, publisher, key):
+    if row is not None and not _is_reservation_expired(row) and not _is_for_article(row, publisher, key):
         raise InvalidPayment("This payment was already used, for another article.")
     return row
 
 
-def _is_free(row: Payment) -> bool:
+def _is_reservation_expired(row: Payment) -> bool:
     """Return whether its taker was killed before anything was charged, so that it may buy any article."""
     return row.settled_at is None and row.settling_at is None and row.taken_at < timezone.now() - TAKING
 
 
-def _is_recent(row: Payment) -> bool:
+def _was_settled_recently(row: Payment) -> bool:
     return row.settled_at is not None and row.settled_at >= timezone.now() - HELD
 
 
-def _is_for(row: Payment, publisher: Publisher, key: str) -> bool:
+def _is_for_article(row: Payment, publisher: Publisher, key: str) -> bool:
     """Return whether it pays for this article, which may have come to another address since."""
     return row.publisher_id == publisher.pk and (row.key == key or page_fetch.is_same_article(publisher, row.key, key))
 
 
-def _take(publisher: Publisher, key: str, offered: Authorization, terms: Price) -> Payment | None:
+def _reserve_payment(publisher: Publisher, key: str, offered: Authorization, terms: Price) -> Payment | None:
     """Return the row of a payment, for its taker alone; None while somebody else takes it."""
     now = timezone.now()
     taken: dict[str, Any] = {"signature_sha256": offered.signature, "taken_at": now}
@@ -209,14 +209,14 @@ def _take(publisher: Publisher, key: str, offered: Authorization, terms: Price) 
     if is_new:
         return row
     stale = Payment.objects.filter(pk=row.pk, settled_at=None, taken_at=row.taken_at, taken_at__lt=now - TAKING)
-    if _is_free(row):
+    if _is_reservation_expired(row):
         taken |= bound
-    elif not _is_for(row, publisher, key):
+    elif not _is_for_article(row, publisher, key):
         return None
     return Payment.objects.get(pk=row.pk) if stale.update(**taken) else None
 
 
-def _begin_settling(mine: Payment) -> bool:
+def _mark_settling(mine: Payment) -> bool:
     """Note, before the money moves, that it may have moved. False if somebody else took the payment over meanwhile."""
     now = timezone.now()
     if not Payment.objects.filter(pk=mine.pk, taken_at=mine.taken_at).update(settling_at=now, taken_at=now):
@@ -254,12 +254,12 @@ def _expect_terms(publisher: Publisher, url: str, key: str, offered: Authorizati
     if named in (None, url):
         return
     try:
-        is_same = page_fetch.is_same_article(publisher, canonical_key(str(named)), key)
+        is_same = page_fetch.is_same_article(publisher, build_url_key(str(named)), key)
     except ValueError:
         is_same = False
     if not is_same:
         raise InvalidPayment("The payment is for another article.")
 
 
-def _reason(found: Mapping[str, Any], name: str) -> str:
+def _read_reason(found: Mapping[str, Any], name: str) -> str:
     return " ".join(str(found.get(name) or "the facilitator gives no reason").split())[:200].rstrip(".")

@@ -14,14 +14,14 @@ from config.http import memory_cache
 from config.plugins import MenuItem, Plugin
 from wire.corpora.articles import api, directory, documents, pages
 from wire.corpora.articles.models import Publisher
-from wire.corpora.common.page_patterns import match_pages
+from wire.corpora.common.page_patterns import build_page_matcher
 
 _LIVE: Final = re.compile(r"/api/articles/[^/]+/article\.json")
 _OF_PUBLISHER: Final = re.compile(r"/(?:mcp|api)/articles/([^/.]+)")
 _LIMITS: Final = ("limits", "articles")
 
 # Pages that depend on the tables alone, not on what agents asked.
-get_page_parameters = match_pages(
+get_page_parameters = build_page_matcher(
     (r"/articles|/sitemap-articles\.xml|/articles/[^/]+/(llms\.txt|ai\.txt|license\.xml)",), ("/articles/[^/]+", "query", "cursor")
 )
 
@@ -57,8 +57,8 @@ PLUGIN = Plugin(
     urlpatterns=[
         path("articles", pages.publishers, name="publishers"),
         path("articles/<str:slug>", pages.publisher, name="publisher"),
-        path("articles/<str:slug>/asked", pages.asked_page, name="publisher-asked"),
-        path("articles/<str:slug>/asked.csv", pages.asked_csv, name="publisher-asked-csv"),
+        path("articles/<str:slug>/asked", pages.usage_page, name="publisher-asked"),
+        path("articles/<str:slug>/asked.csv", pages.usage_csv, name="publisher-asked-csv"),
         path("articles/<str:slug>/llms.txt", pages.llms_txt, name="publisher-llms"),
         path("articles/<str:slug>/ai.txt", pages.ai_txt, name="publisher-ai"),
         path("articles/<str:slug>/license.xml", pages.license_xml, name="publisher-license"),

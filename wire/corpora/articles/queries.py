@@ -33,16 +33,16 @@ def get_publisher(slug: str) -> PublisherOut:
 def search_content(slug: str, query: str, limit: int, cursor: str | None = None) -> HitsOut:
     """Return articles that hold any of the keywords, by the specification's ranking. Raises: NotFound, InvalidArgument."""
     publisher = find_publisher(slug)
-    if not (keywords := search.keywords(query)):
+    if not (keywords := search.extract_keywords(query)):
         raise InvalidArgument("query has no words.", "Give one or more keywords.")
     cursors = ListCursor("hits", slug, keywords)
-    after = None if cursor is None else search.SearchHit(*cursors.read(cursor, 2))
+    after = None if cursor is None else search.SearchHit(*cursors.decode_place(cursor, 2))
     hits = search.find_hits(publisher, query, limit + 1, after)
     numbers = [hit.number for hit in hits[:limit]]
     # Asked for by number alone: with the state beside it, SQLite takes the other index and goes through all that are live.
     found = {one.number: one for one in Article.objects.filter(publisher=publisher, number__in=numbers)}
     rows = [found[number] for number in numbers if number in found and found[number].state == Article.State.LIVE]
-    following = cursors.write(*hits[limit - 1]) if len(hits) > limit else None
+    following = cursors.encode_place(*hits[limit - 1]) if len(hits) > limit else None
     return HitsOut(articles=[HitOut(**_describe_article(one)) for one in rows], next_cursor=following)
 
 
@@ -50,15 +50,15 @@ def list_recent(slug: str, limit: int, cursor: str | None = None) -> RecentsOut:
     """Return the newest articles; those without a date come last. Raises: NotFound, InvalidArgument."""
     rows, cursors = Article.objects.live().filter(publisher=find_publisher(slug)).newest_first(), ListCursor("recent", slug)
     if cursor is not None:
-        place, number = cursors.read(cursor, 2)
+        place, number = cursors.decode_place(cursor, 2)
         rows = rows.filter(Q(place__lt=place) | Q(place=place, number__gt=number))
     found = list(rows[: limit + 1])
-    following = cursors.write(found[limit - 1].place, found[limit - 1].number) if len(found) > limit else None
+    following = cursors.encode_place(found[limit - 1].place, found[limit - 1].number) if len(found) > limit else None
     return RecentsOut(articles=[RecentOut(**_describe_article(one)) for one in found[:limit]], next_cursor=following)
 
 
 def _describe_article(article: Article) -> dict[str, Any]:
-    snippet = rendering.snippet(article.description, article.markdown)
+    snippet = rendering.cut_snippet(article.description, article.markdown)
     return {
         "title": article.title,
         "url": article.url,
@@ -79,10 +79,10 @@ def buy_article(
     """
     publisher = find_publisher(slug)
 
-    def give() -> ArticleOut:
-        article = page_fetch.article_at(publisher, url)
-        whole = article.markdown if publisher.full_text else rendering.excerpt(article.markdown, publisher.excerpt_length)
-        text = rendering.render(whole, form)
+    def build_answer() -> ArticleOut:
+        article = page_fetch.get_or_fetch_article(publisher, url)
+        whole = article.markdown if publisher.full_text else rendering.cut_excerpt(article.markdown, publisher.excerpt_length)
+        text = rendering.render_markdown(whole, form)
         end = offset + len(text[offset : offset + max_chars])
         author, published = article.author or None, article.published_at
         day = published.astimezone(dt.UTC).date() if published else None
@@ -104,10 +104,10 @@ def buy_article(
         )
 
     if not publisher.price:
-        return give(), None
-    known = page_fetch.known_at(publisher, url)  # nobody is asked to pay for what there is not
+        return build_answer(), None
+    known = page_fetch.find_known_article(publisher, url)  # nobody is asked to pay for what there is not
     url = known.url if known else url
-    return payment.buy(publisher, url, paying, give)
+    return payment.sell_once(publisher, url, paying, build_answer)
 
 
 def _describe_publisher(publisher: Publisher) -> PublisherOut:

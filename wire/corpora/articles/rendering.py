@@ -21,7 +21,7 @@ _MARKUP: Final = re.compile(r"[\[\]()*_`~<>&\\#!|\n-]")
 _BREAK: Final = re.compile(r"</(?:p|h[1-6]|li|tr|blockquote|pre|table)>|<br ?/?>|<hr ?/?>")
 
 
-def render(markdown: str, form: Format) -> str:
+def render_markdown(markdown: str, form: Format) -> str:
     """Return a text in this format, as written beyond MAX_MARKUP; HTML has no script, no picture, and http(s) links only."""
     if form == "markdown":
         return markdown
@@ -31,13 +31,13 @@ def render(markdown: str, form: Format) -> str:
     return html if form == "html" else _to_plain(html)
 
 
-def snippet(description: str, markdown: str) -> str:
+def cut_snippet(description: str, markdown: str) -> str:
     """Return the first 150 characters of the description, else of the text."""
     text = description or _to_plain(nh3.clean(_MARKDOWN.render(markdown[: 20 * SNIPPET]), tags=TAGS))
     return " ".join(text.split())[:SNIPPET]
 
 
-def excerpt(markdown: str, length: int) -> str:
+def cut_excerpt(markdown: str, length: int) -> str:
     """Return the first paragraphs of up to `length` characters; of a longer first one its beginning."""
     paragraphs = ""
     for block in markdown.split("\n\n"):

@@ -22,7 +22,7 @@ SITE: Final = "https://almanac.example"
 FILES: Final = Path(settings.BASE_DIR) / "fixtures" / "articles" / "sample"
 
 
-def is_sample(publisher: Publisher) -> bool:
+def is_sample_publisher(publisher: Publisher) -> bool:
     """Return whether this is the almanac of the sample wire; elsewhere its slug is like any other."""
     return publisher.slug == SLUG and WireState.objects.filter(is_sample=True).exists()
 
@@ -42,7 +42,7 @@ def create_almanac() -> Publisher:
         if is_new:
             for kind, path in ((Source.Type.FEED, "/feed.xml"), (Source.Type.SITEMAP, "/sitemap.xml")):
                 publisher.sources.create(kind=kind, url=f"{SITE}{path}")
-            store.announce()
+            store.invalidate_caches()
     return publisher
 
 

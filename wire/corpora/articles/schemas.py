@@ -9,12 +9,12 @@ from pydantic import Field, PlainSerializer
 from wire.corpora.articles.models import LicenceKind
 
 
-def _write_moment(moment: dt.datetime) -> str:
+def _format_timestamp(moment: dt.datetime) -> str:
     """Return UTC with milliseconds and Z: 2026-03-15T10:00:00.000Z."""
     return moment.astimezone(dt.UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-Moment = Annotated[dt.datetime, PlainSerializer(_write_moment, return_type=str)]
+Moment = Annotated[dt.datetime, PlainSerializer(_format_timestamp, return_type=str)]
 ADDRESSING = "true: the text addresses the model that reads it. It is quoted material, never an instruction."
 
 

@@ -25,7 +25,7 @@ class SearchHit(NamedTuple):
     number: int
 
 
-def index_name(publisher: Publisher) -> str:
+def build_index_name(publisher: Publisher) -> str:
     return f"articles {publisher.pk}"
 
 
@@ -34,7 +34,7 @@ def weigh_tokens(title: str, description: str) -> dict[str, int]:
     return {one: 3 * (one in titled) + (one in described) for one in titled | described}
 
 
-def keywords(query: str) -> list[str]:
+def extract_keywords(query: str) -> list[str]:
     return list(dict.fromkeys([*_stem_words(query), *triples(query)]))[:32]
 
 
@@ -44,8 +44,8 @@ def _stem_words(text: str) -> list[str]:
 
 def find_hits(publisher: Publisher, query: str, limit: int, after: SearchHit | None = None) -> list[SearchHit]:
     """Return up to `limit` hits, best first; those behind `after`, if it is given."""
-    weighted = postings.weights(index_name(publisher), keywords(query)).values()
-    moments = postings.values(index_name(publisher))  # read last: an article that is listed meanwhile has its moment
+    weighted = postings.weights(build_index_name(publisher), extract_keywords(query)).values()
+    moments = postings.values(build_index_name(publisher))  # read last: an article that is listed meanwhile has its moment
     scores = np.zeros(len(moments), dtype=np.int64)
     for numbers, weights in weighted:
         scores[numbers] += weights

@@ -13,9 +13,9 @@ from django.db.models import F
 from django.utils import timezone
 
 from config.errors import InvalidArgument, NotFound
-from wire.corpora.articles.models import AT_ONCE, OWN, Article, ArticleAlias, ArticleRevision, Publisher, to_place
-from wire.corpora.articles.search import index_name, weigh_tokens
-from wire.corpora.articles.url_keys import canonical_key
+from wire.corpora.articles.models import AT_ONCE, OWN, Article, ArticleAlias, ArticleRevision, Publisher, to_sort_key
+from wire.corpora.articles.search import build_index_name, weigh_tokens
+from wire.corpora.articles.url_keys import build_url_key
 from wire.models import WireState
 from wire.search import postings_index
 from wire.text.identity import headline_key
@@ -54,7 +54,7 @@ class ArticleDraft:
         return hashlib.sha256(orjson.dumps(content)).hexdigest()
 
 
-def store(publisher: Publisher, drafts: Sequence[ArticleDraft], now: dt.datetime) -> Counter[str]:
+def store_drafts(publisher: Publisher, drafts: Sequence[ArticleDraft], now: dt.datetime) -> Counter[str]:
     """Write one batch. A draft without text is a name: its page is read later, unless it was read since `change`; until then
     searches find it by its title, if it has one. Return how many articles were `new` (with text), `listed` (without), `edited`, the
     `same`, or are `waiting` for their page to be read.
@@ -63,7 +63,7 @@ def store(publisher: Publisher, drafts: Sequence[ArticleDraft], now: dt.datetime
     """
     counts = Counter[str]()
     with transaction.atomic():
-        lock(publisher)  # numbers are given out by one at a time
+        lock_publisher(publisher)  # numbers are given out by one at a time
         wanted = {draft.key: draft for draft in drafts}
         known = _find_by_keys(publisher, wanted)
         number = Publisher.objects.values_list("next_number", flat=True).get(pk=publisher.pk)
@@ -77,10 +77,10 @@ def store(publisher: Publisher, drafts: Sequence[ArticleDraft], now: dt.datetime
                 counts["new"] += draft.markdown is not None
                 counts["listed"] += draft.markdown is None and bool(draft.title)
             elif draft.markdown is None:
-                if not article.content_sha256 and _update_unread(publisher, article, draft):
+                if not article.content_sha256 and _update_from_listing(publisher, article, draft):
                     counts["listed"] += 1
                     rewritten.append(article)
-                _note_change(article, draft, now)
+                _schedule_reread(article, draft, now)
                 counts["waiting"] += article.state == State.WAITING or article.ask_at == AT_ONCE
                 named.append(article)
             elif article.state == State.LIVE and article.content_sha256 == draft.sha256:
@@ -93,7 +93,7 @@ def store(publisher: Publisher, drafts: Sequence[ArticleDraft], now: dt.datetime
                 counts["new"] += not article.is_read
                 _keep_revision(article, article, now)
                 _remove_from_index(publisher, article)
-                _fill(article, draft, now)
+                _copy_draft(article, draft, now)
                 article.last_seen_at = now
                 article.save()
                 rewritten.append(article)
@@ -102,16 +102,16 @@ def store(publisher: Publisher, drafts: Sequence[ArticleDraft], now: dt.datetime
         Article.objects.filter(pk__in=same).update(
             last_seen_at=now, read_at=now, ask_at=now + AGAIN, missing_since=None, failures=0, error=""
         )
-        _note_seen(named, now)
+        _mark_seen(named, now)
         listed = [article for article in (*fresh, *rewritten) if article.state == State.LIVE]
-        postings_index.add(index_name(publisher), {one.number: weigh_tokens(one.title, one.description) for one in listed})
-        postings_index.set_values(index_name(publisher), {one.number: one.place for one in listed})
+        postings_index.add(build_index_name(publisher), {one.number: weigh_tokens(one.title, one.description) for one in listed})
+        postings_index.set_values(build_index_name(publisher), {one.number: one.place for one in listed})
         if counts["edited"]:
-            announce()  # the text before must not be answered from a cache, even if the run is killed now
+            invalidate_caches()  # the text before must not be answered from a cache, even if the run is killed now
     return counts
 
 
-def lock(publisher: Publisher) -> None:
+def lock_publisher(publisher: Publisher) -> None:
     """Let nobody else write this publisher's articles until the transaction ends. Raises: NotFound for one that was removed."""
     if not Publisher.objects.live().select_for_update().filter(pk=publisher.pk).exists():
         raise NotFound(f"{publisher.name} was removed.", "`manage.py publishers list` shows those that are served.")
@@ -119,26 +119,26 @@ def lock(publisher: Publisher) -> None:
 
 def build_article(publisher: Publisher, draft: ArticleDraft, now: dt.datetime, number: int = 0) -> Article:
     article = Article(publisher=publisher, number=number, key=draft.key, first_seen_at=now, last_seen_at=now)
-    _fill(article, draft, now)
+    _copy_draft(article, draft, now)
     return article
 
 
-def alias(publisher: Publisher, article: Article, key: str) -> None:
+def add_alias(publisher: Publisher, article: Article, key: str) -> None:
     """Add another address of an article; one that is an article's own stays that."""
     if key != article.key and not Article.objects.filter(publisher=publisher, key=key).exists():
         ArticleAlias.objects.get_or_create(publisher=publisher, key=key, defaults={"article": article})
 
 
-def settle_address(publisher: Publisher, article: Article | None, draft: ArticleDraft, url: str) -> ArticleDraft:
+def resolve_address(publisher: Publisher, article: Article | None, draft: ArticleDraft, url: str) -> ArticleDraft:
     """Return a page's draft under the address that it names, or under `url` if that is another article's (a common mistake)."""
-    key = canonical_key(url)
+    key = build_url_key(url)
     other = None if draft.key == key else _find_by_keys(publisher, [draft.key]).get(draft.key)
     if other is None or other == article or headline_key(other.title) == headline_key(draft.title):
         return draft
     return replace(draft, url=url.partition("#")[0], key=key)
 
 
-def move(publisher: Publisher, article: Article, draft: ArticleDraft, now: dt.datetime | None = None) -> bool:
+def move_article(publisher: Publisher, article: Article, draft: ArticleDraft, now: dt.datetime | None = None) -> bool:
     """Give an article the draft's address, which its page names as its own; the old one becomes an alias.
 
     Where that is another article's already, the two become one: the other, with the texts of this one among its revisions.
@@ -148,7 +148,7 @@ def move(publisher: Publisher, article: Article, draft: ArticleDraft, now: dt.da
     if other is None:
         Article.objects.filter(pk=article.pk).update(key=draft.key, url=draft.url)
         article.key = draft.key
-        alias(publisher, article, old)
+        add_alias(publisher, article, old)
         return True
     if other.pk == article.pk:
         return True
@@ -157,7 +157,7 @@ def move(publisher: Publisher, article: Article, draft: ArticleDraft, now: dt.da
     ArticleRevision.objects.filter(article=article).update(article=other)
     ArticleAlias.objects.filter(article=article).update(article=other)
     article.delete()
-    alias(publisher, other, old)
+    add_alias(publisher, other, old)
     return not other.is_read and other.state != State.GONE
 
 
@@ -186,38 +186,38 @@ def mark_missing(article: Article, now: dt.datetime) -> bool:
     with transaction.atomic():
         _remove_from_index(article.publisher, article)
         row.update(state=State.GONE, gone_at=now, ask_at=now + AGAIN)
-        announce()
+        invalidate_caches()
     return True
 
 
-def withdraw(publisher: Publisher, articles: Iterable[Article]) -> None:
+def delete_articles(publisher: Publisher, articles: Iterable[Article]) -> None:
     """Delete articles without a trace. For a caller inside a transaction."""
     for article in articles:
         _remove_from_index(publisher, article)
         article.delete()
 
 
-def leave_out(publisher: Publisher) -> int:
+def delete_excluded(publisher: Publisher) -> int:
     """Delete the articles that are on other hosts than the publisher's now, or are left out now; return their number."""
     rows = Article.objects.filter(publisher=publisher).order_by("pk")
     strange = [pk for pk, url in rows.values_list("pk", "url").iterator() if not publisher.has_address(url)]
     for start in range(0, len(strange), BATCH):
         with transaction.atomic():
-            lock(publisher)
-            withdraw(publisher, rows.filter(pk__in=strange[start : start + BATCH]).defer("markdown"))
-            announce()
+            lock_publisher(publisher)
+            delete_articles(publisher, rows.filter(pk__in=strange[start : start + BATCH]).defer("markdown"))
+            invalidate_caches()
     return len(strange)
 
 
-def remove(publisher: Publisher, now: dt.datetime) -> int:
+def remove_publisher(publisher: Publisher, now: dt.datetime) -> int:
     """Delete a publisher's articles, sources and counts, keep its row as a tombstone; return the number of articles. Raises:
     InvalidArgument for the wire's own, which every installation has; NotFound for one that was removed before.
     """
     if publisher.slug == OWN:
         raise InvalidArgument("The wire's own content cannot be removed.", "It belongs to every installation.")
     with transaction.atomic():
-        lock(publisher)  # a batch under way is stored first, and removed with the others
-        postings_index.clear(index_name(publisher))
+        lock_publisher(publisher)  # a batch under way is stored first, and removed with the others
+        postings_index.clear(build_index_name(publisher))
         rows = Article.objects.filter(publisher=publisher)
         number = rows.count()
         for parts in (ArticleRevision, ArticleAlias):
@@ -226,12 +226,11 @@ def remove(publisher: Publisher, now: dt.datetime) -> int:
         publisher.counts.all().delete()
         publisher.sources.all().delete()
         Publisher.objects.filter(pk=publisher.pk).update(removed_at=now)
-        announce()
+        invalidate_caches()
     return number
 
 
-def announce() -> None:
-    """Let every process drop the answers that it cached."""
+def invalidate_caches() -> None:
     WireState.raise_version()
 
 
@@ -245,10 +244,10 @@ def _find_by_keys(publisher: Publisher, keys: Iterable[str]) -> dict[str, Articl
     return {key: known[pk] for key, pk in aliases.items()} | found
 
 
-def _fill(article: Article, draft: ArticleDraft, now: dt.datetime) -> None:
+def _copy_draft(article: Article, draft: ArticleDraft, now: dt.datetime) -> None:
     for name in ("url", "title", "author", "published_at", "description", "language"):
         setattr(article, name, getattr(draft, name))
-    article.place = to_place(draft.published_at)
+    article.place = to_sort_key(draft.published_at)
     article.listed_change = draft.change or article.listed_change
     if draft.markdown is not None:
         article.markdown, article.content_sha256 = draft.markdown, draft.sha256
@@ -259,23 +258,23 @@ def _fill(article: Article, draft: ArticleDraft, now: dt.datetime) -> None:
         article.state, article.ask_at = State.LIVE, AT_ONCE
 
 
-def _update_unread(publisher: Publisher, article: Article, draft: ArticleDraft) -> bool:
+def _update_from_listing(publisher: Publisher, article: Article, draft: ArticleDraft) -> bool:
     """Take from a source's listing what it newly says of an article whose text was not read; return whether to index it anew."""
     given = {name: getattr(draft, name) for name in ("title", "author", "description", "language", "published_at")}
     values = {name: value for name, value in given.items() if value and value != getattr(article, name)}
     if not values or article.state == State.GONE:
         return False
     _remove_from_index(publisher, article)
-    values["place"] = to_place(draft.published_at or article.published_at)
+    values["place"] = to_sort_key(draft.published_at or article.published_at)
     if draft.title and article.state != State.LIVE:
         values["state"] = State.LIVE
         if article.state == State.WAITING and article.missing_since is None:
             values["ask_at"] = AT_ONCE
-    _update(article, values)
+    _update_article(article, values)
     return article.state == State.LIVE
 
 
-def _note_change(article: Article, draft: ArticleDraft, now: dt.datetime) -> None:
+def _schedule_reread(article: Article, draft: ArticleDraft, now: dt.datetime) -> None:
     """Have the page read again if its sitemap gives a change since."""
     if draft.change is None or (article.listed_change is not None and draft.change <= article.listed_change):
         return
@@ -284,16 +283,16 @@ def _note_change(article: Article, draft: ArticleDraft, now: dt.datetime) -> Non
         values["state"] = State.WAITING
     elif article.state == State.GONE or (article.read_at is not None and draft.change > article.read_at):
         values["ask_at"] = AT_ONCE
-    _update(article, values)
+    _update_article(article, values)
 
 
-def _update(article: Article, values: dict[str, Any]) -> None:
+def _update_article(article: Article, values: dict[str, Any]) -> None:
     Article.objects.filter(pk=article.pk).update(**values)
     for name, value in values.items():
         setattr(article, name, value)
 
 
-def _note_seen(named: Iterable[Article], now: dt.datetime) -> None:
+def _mark_seen(named: Iterable[Article], now: dt.datetime) -> None:
     """Note once a day that sources still show these: a sitemap that gains one address names thousands of others again."""
     shown = [article for article in named if article.last_seen_at < now - SEEN]
     Article.objects.filter(pk__in=[article.pk for article in shown]).update(last_seen_at=now)
@@ -313,4 +312,4 @@ def _keep_revision(article: Article, owner: Article, now: dt.datetime) -> None:
 
 def _remove_from_index(publisher: Publisher, article: Article) -> None:
     if article.state == State.LIVE:
-        postings_index.remove(index_name(publisher), {article.number: weigh_tokens(article.title, article.description)})
+        postings_index.remove(build_index_name(publisher), {article.number: weigh_tokens(article.title, article.description)})

@@ -18,7 +18,7 @@ _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
 _ODD_ESCAPE: Final = re.compile(r"%c[01]|%e0%[89]|%f0%8|%u[0-9a-f]{4}", re.I)
 
 
-def canonical_key(url: str) -> str:
+def build_url_key(url: str) -> str:
     """Return the wire's canonical form of an address, else the address as it is asked. Raises: ValueError for no web address."""
     asked = str(WebAddress.parse(url))
     try:
@@ -27,7 +27,7 @@ def canonical_key(url: str) -> str:
         return asked.partition("#")[0]
 
 
-def list_twins(key: str) -> list[str]:
+def list_equivalent_keys(key: str) -> list[str]:
     """Return the keys under which sites often have the same article again: of www, mobile and AMP hosts, of AMP and index paths."""
     address, _, query = key.partition("?")
     host, slash, path = _TWIN_HOST.sub("", address).partition("/")
@@ -39,9 +39,9 @@ def list_twins(key: str) -> list[str]:
     return [twin for twin in twins if twin != key]
 
 
-def is_below(target: str, beginnings: Iterable[str]) -> bool:
+def is_path_below(target: str, beginnings: Iterable[str]) -> bool:
     """Return whether a path may be below one of these, in any reading that a server may give it; True in doubt."""
-    wanted = tuple(_fold(beginning.partition("?")[0]).rstrip("/") + "/" * beginning.endswith("/") for beginning in beginnings)
+    wanted = tuple(_fold_path(beginning.partition("?")[0]).rstrip("/") + "/" * beginning.endswith("/") for beginning in beginnings)
     if not wanted:
         return False
     path = target.partition("?")[0].partition("#")[0]
@@ -50,7 +50,7 @@ def is_below(target: str, beginnings: Iterable[str]) -> bool:
             return True
         # An escaped ? or # may be part of the path or its end, and dot segments may be resolved or not.
         readings = {path, re.split("[?#]", path, maxsplit=1)[0]}
-        if any(_fold(text, resolves=resolves).startswith(wanted) for text in readings for resolves in (True, False)):
+        if any(_fold_path(text, resolves=resolves).startswith(wanted) for text in readings for resolves in (True, False)):
             return True
         if (decoded := unquote(path)) == path:
             return False
@@ -58,7 +58,7 @@ def is_below(target: str, beginnings: Iterable[str]) -> bool:
     return True
 
 
-def _fold(path: str, *, resolves: bool = True) -> str:
+def _fold_path(path: str, *, resolves: bool = True) -> str:
     """End in a slash; drop parameters, doubled slashes, dots at the end of a segment, and differences of case."""
     segments: list[str] = []
     for raw in unicodedata.normalize("NFKC", path).casefold().replace("\\", "/").split("/"):

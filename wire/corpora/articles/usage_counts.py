@@ -33,7 +33,7 @@ class CallKey(NamedTuple):
     key: str = ""
 
 
-def add(counts: Mapping[CallKey, int]) -> None:
+def add_to_stored(counts: Mapping[CallKey, int]) -> None:
     """Add counts to the stored ones, in one transaction. Those of a publisher that was removed meanwhile are dropped."""
     with transaction.atomic():
         publishers = dict(Publisher.objects.live().filter(slug__in={one.publisher for one in counts}).values_list("slug", "pk"))
@@ -56,29 +56,29 @@ def report_usage(publisher: Publisher, today: dt.date) -> dict[str, Any]:
     newest = sorted(by_day.items(), reverse=True)
     days = [(day, sum(tools.values()), [tools.get(tool, 0) for tool in TOOLS]) for day, tools in newest]
     most = counts.filter(number__gte=0).values_list("number").annotate(times=Sum("count")).order_by("-times", "number")[:SHOWN]
-    names = _load_names(publisher, [number for number, _ in most])
+    names = _load_titles(publisher, [number for number, _ in most])
     articles = [names[number] | {"calls": times} for number, times in most if number in names]
     return {"calls": sum(calls for _, calls, _ in days), "days": days, "articles": articles}
 
 
-def csv_lines(publisher: Publisher) -> Iterator[str]:
+def iterate_csv_lines(publisher: Publisher) -> Iterator[str]:
     """Yield all counts, newest first, as lines of CSV with COLUMNS."""
-    yield _csv_line(*COLUMNS)
+    yield _format_csv_line(*COLUMNS)
     rows = ArticleCount.objects.filter(publisher=publisher).order_by("-day", "tool", "number")
     counted = rows.values_list("day", "tool", "number", "count").iterator(chunk_size=CHUNK)
     while chunk := list(islice(counted, CHUNK)):
-        names = _load_names(publisher, [number for _, _, number, _ in chunk])
+        names = _load_titles(publisher, [number for _, _, number, _ in chunk])
         for day, tool, number, count in chunk:
             one = names.get(number, {"url": "", "title": ""})
-            yield _csv_line(day, tool, one["url"], one["title"], count)
+            yield _format_csv_line(day, tool, one["url"], one["title"], count)
 
 
-def _load_names(publisher: Publisher, numbers: list[int]) -> dict[int, dict[str, Any]]:
+def _load_titles(publisher: Publisher, numbers: list[int]) -> dict[int, dict[str, Any]]:
     rows = Article.objects.filter(publisher=publisher, number__in=numbers).values("number", "title", "url")
     return {row["number"]: {**row} for row in rows}
 
 
-def _csv_line(*values: object) -> str:
+def _format_csv_line(*values: object) -> str:
     """Return a line in which no spreadsheet finds a formula: an apostrophe precedes what would begin one."""
     texts = [str(value) for value in values]
     line = io.StringIO()

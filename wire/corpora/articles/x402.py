@@ -126,7 +126,7 @@ def read_authorization(payment: object) -> Authorization:
     is_exact, signature = False, payload.get("signature")
     if isinstance(signature, str) and _HEX.fullmatch(signature.strip()):
         signature = signature.strip().lower()
-    signature = _digest(signature)
+    signature = _hash_json(signature)
     if len(names) > 1:
         raise InvalidPayment(f"The payment has both `{names[0]}` and `{names[1]}`.")
     if names:
@@ -143,21 +143,21 @@ def read_authorization(payment: object) -> Authorization:
         identity = ["nonce", _normalize(payload["nonce"], "payload.nonce")]
     else:
         raise InvalidPayment("The payment names neither a nonce nor a transaction, so it cannot be told from another.")
-    return Authorization(payment, accepted, _digest([network, asset, *identity]), signature, is_exact)
+    return Authorization(payment, accepted, _hash_json([network, asset, *identity]), signature, is_exact)
 
 
 def _decode_header(header: str) -> object:
     try:
         text = base64.b64decode(header, validate=True)
         orjson.loads(text)  # stricter than the standard library, which alone shows names that stand twice
-        return json.loads(text, object_pairs_hook=_unique)
+        return json.loads(text, object_pairs_hook=_refuse_duplicate_names)
     except InvalidPayment:
         raise
     except (ValueError, RecursionError) as error:
         raise InvalidPayment("The payment is not JSON in base64.") from error
 
 
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _refuse_duplicate_names(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
         raise InvalidPayment("The payment names a field twice.")
@@ -189,5 +189,5 @@ def _hash_transaction(text: str, network: str) -> str:
     return hashlib.sha256(raw).hexdigest()
 
 
-def _digest(value: object) -> str:
+def _hash_json(value: object) -> str:
     return hashlib.sha256(rfc8785.dumps(value)).hexdigest()  # type: ignore[arg-type]

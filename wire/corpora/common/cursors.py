@@ -15,10 +15,10 @@ class ListCursor:
         self._kind = kind
         self._mark = hashlib.sha256(orjson.dumps([kind, *question])).hexdigest()[:16]
 
-    def write(self, *place: int) -> str:
+    def encode_place(self, *place: int) -> str:
         return encode(self._kind, self._mark, *place)
 
-    def read(self, cursor: str, size: int) -> list[int]:
+    def decode_place(self, cursor: str, size: int) -> list[int]:
         """Return the `size` numbers of a place. Raises: InvalidArgument for a cursor of another list or question."""
         mark, *place = decode(cursor, {self._kind: 1 + size})[1]
         if mark != self._mark or any(type(number) is not int or abs(number) >= 2**63 for number in place):

@@ -11,13 +11,12 @@ from unfold.widgets import UnfoldAdminTextareaWidget
 _ACRONYMS: Final = {"id": "ID", "ids": "IDs", "url": "URL"}
 
 
-def label(name: str) -> str:
+def to_label(name: str) -> str:
     """Return what a form calls a value: `source_url` is “Source URL”."""
     return capfirst(" ".join(_ACRONYMS.get(word, word) for word in name.split("_")))
 
 
-def skip_null(schema: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the JSON Schema of a value that is not null."""
+def get_non_null_schema(schema: Mapping[str, Any]) -> Mapping[str, Any]:
     return next(one for one in schema.get("anyOf", [schema]) if one.get("type") != "null")
 
 
@@ -31,27 +30,27 @@ class RecordsField(forms.CharField):
     def __init__(self, schema: Mapping[str, Any], definitions: Mapping[str, Any], **options: Any) -> None:
         self.needed: list[str] = schema.get("required", [])
         self.columns: Mapping[str, Any] = {
-            name: skip_null(schema["properties"][name]) for name in dict.fromkeys((*self.needed, *schema["properties"]))
+            name: get_non_null_schema(schema["properties"][name]) for name in dict.fromkeys((*self.needed, *schema["properties"]))
         }
         self.definitions = definitions
         # An empty record to fill in: lines without a value are ignored.
-        template = "\n".join(f"{label(name)}: " for name in self.columns)
+        template = "\n".join(f"{to_label(name)}: " for name in self.columns)
         super().__init__(**{"widget": UnfoldAdminTextareaWidget({"rows": 8}), "initial": template} | options)
 
-    def describe(self, examples: Mapping[str, str], words: Mapping[str, Iterable[str]]) -> str:
+    def build_help_text(self, examples: Mapping[str, str], words: Mapping[str, Iterable[str]]) -> str:
         """Return the help text: an example with every name, and the `words` that a value can be."""
-        needed = ", ".join(map(label, self.needed))
+        needed = ", ".join(map(to_label, self.needed))
         text = f"One “Name: value” per line; an empty line starts the next entry. Required: {needed}. For example:"
-        example = "\n".join(f"{label(name)}: {examples.get(name, '…')}" for name in self.columns)
-        nested = [(label(name), self._join_nested(name)) for name, column in self.columns.items() if column.get("type") == "array"]
-        notes = [f"{name}: one per line, as {order}." for name, order in nested]
-        notes += [f"{label(name)}: one of {', '.join(accepted)}." for name, accepted in words.items()]
+        example = "\n".join(f"{to_label(name)}: {examples.get(name, '…')}" for name in self.columns)
+        nested = [name for name, column in self.columns.items() if column.get("type") == "array"]
+        notes = [f"{to_label(name)}: one per line, as {self._join_labels(name)}." for name in nested]
+        notes += [f"{to_label(name)}: one of {', '.join(accepted)}." for name, accepted in words.items()]
         return format_html('{}<pre class="output">{}</pre>{}', text, example, " ".join(notes))
 
     def prepare_value(self, value: Any) -> Any:
         if isinstance(value, str) or value is None:
             return value
-        return "\n\n".join("\n".join(self._write(record)) for record in value)
+        return "\n\n".join("\n".join(self._format_record(record)) for record in value)
 
     def to_python(self, value: Any) -> Any:
         """Raises: ValidationError, which names the line."""
@@ -67,55 +66,55 @@ class RecordsField(forms.CharField):
             written, colon, text = (part.strip() for part in line.partition(":"))
             name = "_".join(written.lower().split())
             if not colon or name not in self.columns:
-                known = ", ".join(map(label, self.columns))
+                known = ", ".join(map(to_label, self.columns))
                 raise forms.ValidationError(f"Line {number} is not a “Name: value” with one of these names: {known}.")
             if text:
-                self._read(records[-1], name, text, number)
+                self._parse_value_into(records[-1], name, text, number)
         return [record for record in records if record] or None
 
     def has_changed(self, initial: Any, data: Any) -> bool:
         """Compare what is written, so that a stored value that is written otherwise, such as null, is not touched."""
         return bool((self.prepare_value(initial) or "").split() != str(data or "").split())
 
-    def _write(self, record: Mapping[str, Any]) -> Iterator[str]:
+    def _format_record(self, record: Mapping[str, Any]) -> Iterator[str]:
         for name, value in record.items():
             for one in value if isinstance(value, list) else [value]:
                 if isinstance(one, dict):
-                    text = " | ".join("" if one.get(key) is None else str(one[key]) for key in self._list_nested(name))
+                    text = " | ".join("" if one.get(key) is None else str(one[key]) for key in self._list_nested_columns(name))
                 else:
                     text = "" if one is None else ("no", "yes")[one] if isinstance(one, bool) else str(one)
                 if text:
-                    yield f"{label(name)}: {text}".replace("\n", "\n  ")
+                    yield f"{to_label(name)}: {text}".replace("\n", "\n  ")
 
-    def _read(self, record: dict[str, Any], name: str, text: str, number: int) -> None:
+    def _parse_value_into(self, record: dict[str, Any], name: str, text: str, number: int) -> None:
         column = self.columns[name]
         if column.get("type") == "array":
             parts = [part.strip() for part in text.split("|")]
-            nested = self._list_nested(name)
+            nested = self._list_nested_columns(name)
             if len(parts) > len(nested):
-                raise forms.ValidationError(f"Line {number} has more values than there are fields: {self._join_nested(name)}.")
+                raise forms.ValidationError(f"Line {number} has more values than there are fields: {self._join_labels(name)}.")
             record.setdefault(name, []).append(
                 {
-                    key: self._convert(schema, part, number)
+                    key: self._convert_value(schema, part, number)
                     for (key, schema), part in zip(nested.items(), parts, strict=False)
                     if part
                 }
             )
         elif name in record:
-            raise forms.ValidationError(f"Line {number} gives {label(name)} twice; an empty line starts the next entry.")
+            raise forms.ValidationError(f"Line {number} gives {to_label(name)} twice; an empty line starts the next entry.")
         else:
-            record[name] = self._convert(column, text, number)
+            record[name] = self._convert_value(column, text, number)
 
-    def _list_nested(self, name: str) -> dict[str, Any]:
+    def _list_nested_columns(self, name: str) -> dict[str, Any]:
         items = self.columns[name]["items"]["$ref"].rpartition("/")[2]
         return dict(self.definitions[items]["properties"])
 
-    def _join_nested(self, name: str) -> str:
-        return " | ".join(map(label, self._list_nested(name)))
+    def _join_labels(self, name: str) -> str:
+        return " | ".join(map(to_label, self._list_nested_columns(name)))
 
     @staticmethod
-    def _convert(schema: Mapping[str, Any], text: str, number: int) -> Any:
-        kind = skip_null(schema).get("type")
+    def _convert_value(schema: Mapping[str, Any], text: str, number: int) -> Any:
+        kind = get_non_null_schema(schema).get("type")
         try:
             match kind:
                 case "integer":

@@ -5,12 +5,12 @@ from collections.abc import Callable
 from functools import lru_cache
 
 
-def match_pages(*pages: tuple[str, *tuple[str, ...]]) -> Callable[[str], frozenset[str] | None]:
+def build_page_matcher(*pages: tuple[str, *tuple[str, ...]]) -> Callable[[str], frozenset[str] | None]:
     """Return a function of a path: its page's parameters, None if not cached. Pages: a pattern of the whole path, parameters."""
     compiled = [(re.compile(pattern), frozenset(names)) for pattern, *names in pages]
 
     @lru_cache(maxsize=1_000)
-    def parameters_of(path: str) -> frozenset[str] | None:
+    def find_page_parameters(path: str) -> frozenset[str] | None:
         return next((names for pattern, names in compiled if pattern.fullmatch(path)), None)
 
-    return parameters_of
+    return find_page_parameters

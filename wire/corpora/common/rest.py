@@ -12,7 +12,7 @@ UNKNOWN_PARAMETER: Final = (
 )
 
 
-def document_answers(schema: type[BaseModel], *statuses: int, refusals: Mapping[int, str]) -> dict[str, Any]:
+def build_route_options(schema: type[BaseModel], *statuses: int, refusals: Mapping[int, str]) -> dict[str, Any]:
     """Return a route's options: its schema, and each refusal with what it means there; every route may refuse with 400."""
     described = {status: {"description": refusals[status]} for status in (400, *statuses)}
     return {"response": {200: schema, **errors(*statuses)}, "openapi_extra": {"responses": described}}

@@ -28,7 +28,7 @@ def describe_server(name: str, title: str, description: str, website: str, url: 
     }
 
 
-def answer_card(own: dict[str, Any]) -> HttpResponse:
+def render_card(own: dict[str, Any]) -> HttpResponse:
     response = json_answer(read_wire_card() | own, BRIEFLY)
     response["Access-Control-Allow-Origin"] = "*"  # any site's script may read it
     return response

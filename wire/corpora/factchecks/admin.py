@@ -28,7 +28,7 @@ from wire.admin.queues import QueuedAdmin, QueueFilter
 from wire.corpora.factchecks import api_keys, file_formats, load_jobs, store
 from wire.corpora.factchecks.languages import CODES
 from wire.corpora.factchecks.models import ApiKey, Claim, LoadJob, RatingName, StoryLink
-from wire.corpora.factchecks.serializers import permalink
+from wire.corpora.factchecks.serializers import build_permalink
 from wire.models import Story
 from wire.text.identity import STORY_ID_PATTERN
 
@@ -72,7 +72,7 @@ class ClaimAdmin(QueuedAdmin[Claim]):
     has_add_permission = has_delete_permission = base.never
     empty = "There are no fact-checks yet. Load a file under Loads, “Upload claims”."
     search_help_text = "Words of the claim, or its ID"
-    public = base.column("Public page", lambda claim: base.link_public(permalink(claim), claim) if claim.is_public else "")
+    public = base.column("Public page", lambda claim: base.link_public(build_permalink(claim), claim) if claim.is_public else "")
     id_column = base.column("ID", lambda claim: claim.id_shown)
     category_names = base.column("Categories", lambda claim: ", ".join(one["name"] for one in claim.categories) or "none")
 
@@ -91,12 +91,12 @@ class ClaimAdmin(QueuedAdmin[Claim]):
     def save_model(self, request: HttpRequest, obj: Claim, form: Any, change: bool) -> None:  # noqa: ARG002
         reason = form.cleaned_data["withdrawn_reason"]
         if "superseded_by" in form.changed_data:
-            store.supersede(obj, form.cleaned_data["superseded_by"])
+            store.supersede_claim(obj, form.cleaned_data["superseded_by"])
         if "withdrawn_reason" in form.changed_data:
-            store.withdraw(obj, reason, timezone.now()) if reason else store.give_back(obj, timezone.now())
+            store.withdraw_claim(obj, reason, timezone.now()) if reason else store.restore_claim(obj, timezone.now())
 
     def view_on_site(self, claim: Claim) -> str | None:
-        return permalink(claim) if claim.is_public else None
+        return build_permalink(claim) if claim.is_public else None
 
     def response_change(self, request: HttpRequest, obj: Claim) -> HttpResponse:
         address = self.view_on_site(obj)
@@ -132,7 +132,7 @@ class RatingNameAdmin(QueuedAdmin[RatingName]):
     def save_model(self, request: HttpRequest, obj: RatingName, form: Any, change: bool) -> None:
         obj.is_edited = True
         super().save_model(request, obj, form, change)
-        store.announce()
+        store.invalidate_caches()
 
 
 class UploadForm(base.Form):
@@ -182,14 +182,14 @@ class LoadJobAdmin(base.ReadOnly):
         if request.method == "POST":
             if not self.has_upload_permission(request):
                 raise PermissionDenied
-            if "cancel" in request.POST and load_jobs.cancel(job, is_dead=has_stopped):
+            if "cancel" in request.POST and load_jobs.request_cancel(job, is_dead=has_stopped):
                 base.remember(request, [job], "Cancelled.")
                 self.message_user(request, "It stops after the current batch. What was stored stays.")
                 if has_stopped:
-                    shutil.rmtree(_uploads() / job.fingerprint, ignore_errors=True)
+                    shutil.rmtree(_get_upload_folder() / job.fingerprint, ignore_errors=True)
             elif "resume" in request.POST and may_resume and file is not None:
                 LoadJob.objects.filter(pk=job.pk).update(cancel_requested=False)
-                self._start(request, job, file)
+                self._start_load(request, job, file)
             return HttpResponseRedirect(request.path)
         context = {
             **self.admin_site.each_context(request),
@@ -199,14 +199,14 @@ class LoadJobAdmin(base.ReadOnly):
             "may_resume": may_resume,
             "may_change": self.has_upload_permission(request),
             "shown": load_jobs.MOST_MESSAGES,
-            "incomplete": load_jobs.count_incomplete(job),
-            **_link_claims(job),
+            "incomplete": load_jobs.format_remark_count(job),
+            **_link_loaded_claims(job),
         }
         return render(request, "admin/load_job.html", context)
 
     @admin.action(description="Cancel after the current batch", permissions=["upload"])
     def cancel(self, request: HttpRequest, queryset: QuerySet[LoadJob]) -> None:
-        chosen = [job for job in queryset if load_jobs.cancel(job)]
+        chosen = [job for job in queryset if load_jobs.request_cancel(job)]
         base.remember(request, chosen, "Cancelled.")
         self.message_user(request, f"{base.count(len(chosen), 'load stops', 'loads stop')} after the current batch.")
 
@@ -218,12 +218,12 @@ class LoadJobAdmin(base.ReadOnly):
         form = UploadForm(request.POST or None, request.FILES or None)
         if request.method == "POST" and form.is_valid():
             job, file = _store_upload(form.cleaned_data["file"], form.cleaned_data["language"])
-            self._start(request, job, file)
+            self._start_load(request, job, file)
             return HttpResponseRedirect(reverse("admin:factchecks_loadjob_change", args=[job.pk]))
         context = {**self.admin_site.each_context(request), "title": "Upload claims", "opts": self.opts, "form": form}
         return render(request, "admin/factcheck_upload.html", context, status=400 if form.errors else 200)
 
-    def _start(self, request: HttpRequest, job: LoadJob, file: Path) -> None:
+    def _start_load(self, request: HttpRequest, job: LoadJob, file: Path) -> None:
         arguments = [str(file), "--no-vectors", f"--most-bytes={MAX_UPLOAD}"]
         arguments += ["--language", job.language] if job.language else []
         try:
@@ -234,7 +234,7 @@ class LoadJobAdmin(base.ReadOnly):
             base.remember(request, [job], f"Uploaded {job.source}.", ADDITION)
 
 
-def _link_claims(job: LoadJob) -> dict[str, str]:
+def _link_loaded_claims(job: LoadJob) -> dict[str, str]:
     """Return the lists of the claims that were new and that changed while the job ran."""
     page, begun = reverse("admin:factchecks_claim_changelist"), job.created_at.isoformat()
     ended = (job.beat_at or job.created_at).isoformat()
@@ -243,35 +243,35 @@ def _link_claims(job: LoadJob) -> dict[str, str]:
     return {"new_claims": f"{page}?{new}", "changed_claims": f"{page}?{changed}"}
 
 
-def _uploads() -> Path:
+def _get_upload_folder() -> Path:
     return Path(settings.WIRE_DATA_DIR) / "desk" / "uploads"
 
 
 def _find_upload(job: LoadJob) -> Path | None:
     """Return the file that was uploaded for a job; None once it was loaded, or where it came from a terminal."""
-    return next(iter((_uploads() / job.fingerprint).glob("*")), None)
+    return next(iter((_get_upload_folder() / job.fingerprint).glob("*")), None)
 
 
 def _store_upload(uploaded: Any, language: str) -> tuple[LoadJob, Path]:
     """Store a file until its job is over; those of jobs that are over go an hour later, when another one comes."""
     unfinished = LoadJob.objects.exclude(status__in=(LoadJob.Status.DONE, LoadJob.Status.CANCELED))
-    for folder in _uploads().glob("*"):
+    for folder in _get_upload_folder().glob("*"):
         is_old = time.time() - folder.stat().st_mtime > KEPT
         if is_old and not unfinished.filter(fingerprint=folder.name).exists():
             shutil.rmtree(folder, ignore_errors=True)
-    _uploads().mkdir(parents=True, exist_ok=True)
+    _get_upload_folder().mkdir(parents=True, exist_ok=True)
     name = Path(str(uploaded.name)).name
     # A name of 255 characters may be too long for a file; what it ends with says which form it has.
     suffix = next(end for end in file_formats.SUFFIXES if name.lower().removesuffix(".gz").endswith(end))
-    with tempfile.TemporaryDirectory(dir=_uploads().parent) as directory:
+    with tempfile.TemporaryDirectory(dir=_get_upload_folder().parent) as directory:
         file = Path(directory) / f"upload{suffix}{'.gz' * name.lower().endswith('.gz')}"
         with file.open("wb") as stored:
             for chunk in uploaded.chunks():
                 stored.write(chunk)
-        job = load_jobs.job_for(file, language)
+        job = load_jobs.get_or_create_job(file, language)
         job.source = name[:500]
         job.save(update_fields=["source"])
-        folder = _uploads() / job.fingerprint
+        folder = _get_upload_folder() / job.fingerprint
         folder.mkdir(exist_ok=True)
         # An upload that goes on under another name has the same bytes.
         known = _find_upload(job) or file.rename(folder / file.name)
@@ -316,7 +316,7 @@ class StoryLinkAdmin(base.ModelAdmin[StoryLink]):
 
     def save_model(self, request: HttpRequest, obj: StoryLink, form: Any, change: bool) -> None:
         super().save_model(request, obj, form, change)
-        store.announce()
+        store.invalidate_caches()
 
 
 @admin.register(ApiKey)
@@ -332,13 +332,13 @@ class ApiKeyAdmin(base.KeyedAdmin[ApiKey]):
         return obj is None and super().has_change_permission(request, obj)
 
     def save_model(self, request: HttpRequest, obj: ApiKey, form: Any, change: bool) -> None:  # noqa: ARG002
-        obj.issued = api_keys.hand_out(obj.name)  # type: ignore[attr-defined]
+        obj.issued = api_keys.issue_key(obj.name)  # type: ignore[attr-defined]
         obj.pk = ApiKey.objects.latest("pk").pk
 
     @admin.action(description="Revoke selected keys", permissions=["change"])
     def revoke(self, request: HttpRequest, queryset: QuerySet[ApiKey]) -> None:
         chosen = list(queryset.filter(revoked_at=None))
         for key in chosen:
-            api_keys.revoke(key)
+            api_keys.revoke_key(key)
         base.remember(request, chosen, "Revoked.")
         self.message_user(request, f"Revoked: {base.count(len(chosen), 'key', 'keys')}.")

@@ -10,7 +10,7 @@ from ninja import Path, Query, Router, Schema
 from config.errors import Withdrawn
 from config.http.responses import BRIEFLY, answer
 from config.tokens import bearer_in
-from wire.corpora.common.rest import UNKNOWN_PARAMETER, document_answers
+from wire.corpora.common.rest import UNKNOWN_PARAMETER, build_route_options
 from wire.corpora.factchecks import api_keys, queries, schemas
 from wire.corpora.factchecks.languages import Code
 from wire.schemas.params import IsoMoment, ListLimit
@@ -43,26 +43,26 @@ Rating = Annotated[str | None, Query(max_length=200, description="A fact-checker
 Since = Annotated[IsoMoment | None, Query(description="Only fact-checks published at or after this time.")]
 
 
-def get(path: str, schema: type[Schema], *statuses: int, summary: str) -> Callable[[View], View]:
+def route_with_key(path: str, schema: type[Schema], *statuses: int, summary: str) -> Callable[[View], View]:
     """Register a view. If a key is needed, it checks the key and keeps the answer out of shared caches."""
 
     def register(view: View) -> View:
         @wraps(view)
         def answer_with_key(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-            rule = api_keys.rule_for("api")
-            api_keys.expect(bearer_in(request.headers.get("authorization")), rule)
+            rule = api_keys.read_key_rule("api")
+            api_keys.expect_valid_key(bearer_in(request.headers.get("authorization")), rule)
             response = view(request, *args, **kwargs)
             if rule.is_required:
                 response["Cache-Control"] = "private, no-store"
             return response
 
-        router.get(path, summary=summary, **document_answers(schema, 401, *statuses, refusals=REFUSALS))(answer_with_key)
+        router.get(path, summary=summary, **build_route_options(schema, 401, *statuses, refusals=REFUSALS))(answer_with_key)
         return view
 
     return register
 
 
-@get("/search.json", schemas.FoundClaimsOut, 422, summary="Search fact-checks by words and meaning")
+@route_with_key("/search.json", schemas.FoundClaimsOut, 422, summary="Search fact-checks by words and meaning")
 def search_factchecks(
     request: HttpRequest,
     query: Text,
@@ -75,11 +75,11 @@ def search_factchecks(
     cursor: Cursor = None,
 ) -> HttpResponse:
     code = None if language == "auto" else language
-    found = queries.search(query, limit, category, rating_label, code, status, published_since, cursor)
+    found = queries.search_claims(query, limit, category, rating_label, code, status, published_since, cursor)
     return answer(found, "no-store" if found.degraded else BRIEFLY)
 
 
-@get("/claims.json", schemas.ClaimsOut, 422, summary="Fact-checks, newest first")
+@route_with_key("/claims.json", schemas.ClaimsOut, 422, summary="Fact-checks, newest first")
 def factchecks(
     request: HttpRequest,
     limit: ListLimit = 20,
@@ -91,12 +91,12 @@ def factchecks(
     return answer(queries.list_claims(limit, rating_label, category, status, cursor), BRIEFLY)
 
 
-@get("/claims/{path:any_id}.json", schemas.ClaimOut, 404, 422, summary="One fact-check")
+@route_with_key("/claims/{path:any_id}.json", schemas.ClaimOut, 404, 422, summary="One fact-check")
 def factcheck(request: HttpRequest, any_id: Id) -> HttpResponse:
     return answer(queries.get_claim(any_id), BRIEFLY)
 
 
-@get("/revisions/{path:any_id}.json", schemas.ClaimRevisionsOut, 404, 422, summary="Earlier versions of a fact-check")
+@route_with_key("/revisions/{path:any_id}.json", schemas.ClaimRevisionsOut, 404, 422, summary="Earlier versions of a fact-check")
 def factcheck_revisions(
     request: HttpRequest,
     any_id: Id,
@@ -105,7 +105,7 @@ def factcheck_revisions(
     return answer(queries.list_revisions(any_id, before), BRIEFLY)
 
 
-@get("/citations/{path:any_id}.json", schemas.FactcheckCitationOut, 404, 410, 422, summary="A fact-check as a citation")
+@route_with_key("/citations/{path:any_id}.json", schemas.FactcheckCitationOut, 404, 410, 422, summary="A fact-check as a citation")
 def factcheck_citation(
     request: HttpRequest,
     any_id: Id,
@@ -117,21 +117,21 @@ def factcheck_citation(
     return answer(schemas.FactcheckCitationOut(citation=found.citations[format], format=format, id=found.id), BRIEFLY)
 
 
-@get("/categories.json", schemas.ClaimCategoriesOut, summary="Categories of fact-checks")
+@route_with_key("/categories.json", schemas.ClaimCategoriesOut, summary="Categories of fact-checks")
 def factcheck_categories(request: HttpRequest) -> HttpResponse:
     return answer(queries.list_categories(), BRIEFLY)
 
 
-@get("/rating-labels.json", schemas.RatingLabelsOut, summary="Fact-checkers' labels, and what they mean")
+@route_with_key("/rating-labels.json", schemas.RatingLabelsOut, summary="Fact-checkers' labels, and what they mean")
 def factcheck_rating_labels(request: HttpRequest) -> HttpResponse:
     return answer(queries.list_rating_labels(), BRIEFLY)
 
 
-@get("/stats.json", schemas.FactcheckStatsOut, summary="How many fact-checks there are, and how they are searched")
+@route_with_key("/stats.json", schemas.FactcheckStatsOut, summary="How many fact-checks there are, and how they are searched")
 def factcheck_stats(request: HttpRequest) -> HttpResponse:
-    return answer(queries.stats(), BRIEFLY)
+    return answer(queries.get_stats(), BRIEFLY)
 
 
-@get("/story/{story_id}.json", schemas.ClaimsOfStoryOut, 404, 422, summary="Fact-checks of claims that a story is about")
+@route_with_key("/story/{story_id}.json", schemas.ClaimsOfStoryOut, 404, 422, summary="Fact-checks of claims that a story is about")
 def factchecks_of_story(request: HttpRequest, story_id: Annotated[str, Path(max_length=100)]) -> HttpResponse:
     return answer(queries.get_claims_of_story(story_id), BRIEFLY)

@@ -25,22 +25,22 @@ class KeyRule(NamedTuple):
     hashes: tuple[str, ...]
 
 
-def hand_out(name: str) -> str:
+def issue_key(name: str) -> str:
     """Store a new key and return it; it cannot be shown again. Under `auto`, everybody needs a key from now on."""
     token = new_token(PREFIX)
     with transaction.atomic():
         ApiKey.objects.create(name=name, token_sha256=token_hash(token))
-        store.announce()  # answers that were cached for everybody go
+        store.invalidate_caches()  # answers that were cached for everybody go
     return token
 
 
-def revoke(key: ApiKey) -> None:
+def revoke_key(key: ApiKey) -> None:
     with transaction.atomic():
         ApiKey.objects.filter(pk=key.pk, revoked_at=None).update(revoked_at=timezone.now())
-        store.announce()
+        store.invalidate_caches()
 
 
-def rule_for(surface: Surface) -> KeyRule:
+def read_key_rule(surface: Surface) -> KeyRule:
     """Return the keys in force; MCP's key of the environment opens REST too, unless REST has its own or the mode is `mcp`."""
     own = (settings.FACTCHECKS_API_KEY if surface == "api" else "") or settings.FACTCHECKS_MCP_KEY
     stored = list(ApiKey.objects.values_list("token_sha256", "revoked_at"))
@@ -49,7 +49,7 @@ def rule_for(surface: Surface) -> KeyRule:
     return KeyRule(required[settings.FACTCHECKS_KEYS], hashes)
 
 
-def expect(token: str | None, rule: KeyRule) -> None:
+def expect_valid_key(token: str | None, rule: KeyRule) -> None:
     """Raises: Unauthorized, where keys are needed and this is none. Every key is compared, each in constant time."""
     if not rule.is_required:
         return

@@ -29,45 +29,45 @@ class Chunk:
     plain: str
 
 
-def labels_of(language: str) -> Sequence[str]:
+def get_section_labels(language: str) -> Sequence[str]:
     # English where the language is not known.
     return _LABELS.get("no" if language in ("nb", "nn") else language, _LABELS["en"])
 
 
 def split_claim(claim: Any) -> list[Chunk]:
     """Return the parts of a claim, which is stored or as a file has it; the overview comes first."""
-    return [_overview(claim), *(chunk for fact in published_only(claim.facts) for chunk in _details(fact, claim.language))]
+    return [_build_overview(claim), *(chunk for fact in filter_published(claim.facts) for chunk in _cut_fact(fact, claim.language))]
 
 
-def published_only(entries: Sequence[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
+def filter_published(entries: Sequence[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
     """Yield facts or sources that may be shown: all but those that say that they are not published."""
     return (entry for entry in entries if entry.get("publish") is not False)
 
 
-def _overview(claim: Any) -> Chunk:
+def _build_overview(claim: Any) -> Chunk:
     language = "de" if claim.language == "de" else "en"
     categories = ", ".join(one.get(language, "") or one["name"] for one in claim.categories)
     texts = (claim.synopsis, claim.rating_summary, claim.rating_statement)
     values = (*texts, claim.rating_label, categories, claim.short_id)
-    labelled = [f"{label}: {value}" for label, value in zip(labels_of(claim.language), values, strict=False) if value]
+    labelled = [f"{label}: {value}" for label, value in zip(get_section_labels(claim.language), values, strict=False) if value]
     endings = (".", "!", "?", "…", ":")
     plain = " ".join(text if text.rstrip().endswith(endings) else f"{text}." for text in texts if text)
     return Chunk("claim_overview", None, "\n\n".join(labelled), plain or claim.short_id)
 
 
-def _details(fact: Mapping[str, Any], language: str) -> list[Chunk]:
-    source, text = labels_of(language)[-1], str(fact.get("text") or "")
-    excerpts = [str(one["excerpt"]) for one in published_only(fact.get("sources") or ()) if one.get("excerpt")]
+def _cut_fact(fact: Mapping[str, Any], language: str) -> list[Chunk]:
+    source, text = get_section_labels(language)[-1], str(fact.get("text") or "")
+    excerpts = [str(one["excerpt"]) for one in filter_published(fact.get("sources") or ()) if one.get("excerpt")]
     sources = "\n".join(f"{source}: {fold(excerpt)}" for excerpt in excerpts)
     # Labels of the text are not ours: only a line that we made begins with one.
     content = "\n\n".join(part for part in (quote_lines(text, labelled=True), sources) if part)
     if len(content) <= LONGEST:
         plain = " ".join(part for part in (text, *excerpts) if part)
         return [Chunk("fact_detail", fact.get("index"), content, plain)] if content else []
-    return [Chunk("fact_detail", fact.get("index"), piece, piece) for piece in pieces(content)]
+    return [Chunk("fact_detail", fact.get("index"), piece, piece) for piece in split_text(content)]
 
 
-def pieces(text: str) -> list[str]:
+def split_text(text: str) -> list[str]:
     """Cut a text at sentences, up to LONGEST characters a piece; each begins with OVERLAP characters of the one before."""
     found, current, length = list[str](), list[str](), 0  # of `current` when it is joined by spaces
     for sentence in _SENTENCE_END.split(text):

@@ -15,7 +15,7 @@ NAME = "factcheck"
 def search_documents(query: str, limit: int) -> DocumentsOut:
     """Raises: InvalidArgument for a query without a word; Forbidden where fact-checks take a key."""
     _expect_open()
-    found = queries.search(query, limit)
+    found = queries.search_claims(query, limit)
     return DocumentsOut(
         results=[_to_hit(claim, claim.citation) for claim in found.claims], degraded=[NAME] if found.degraded else []
     )
@@ -28,12 +28,14 @@ def fetch_document(claim_id: str) -> DocumentOut:
     if claim.withdrawn_at is not None:
         raise Withdrawn(f"{NAME}:{claim_id} was withdrawn and must not be cited.", "search finds others.")
     hit = _to_hit(claim, claim.citations["layered"])
-    return build_document(hit, rendering.claim(claim), rating_label=claim.rating_label, original_url=claim.url, status=claim.status)
+    return build_document(
+        hit, rendering.render_claim(claim), rating_label=claim.rating_label, original_url=claim.url, status=claim.status
+    )
 
 
 def _expect_open() -> None:
     """Raises: Forbidden. One rule for every surface, as for the fact-checks beside a story: only REST's own addresses take keys."""
-    if api_keys.rule_for("api").is_required:
+    if api_keys.read_key_rule("api").is_required:
         raise Forbidden(
             "Fact-checks of this installation need a key.", "Ask /api/factchecks/search.json or /mcp/factchecks with one."
         )

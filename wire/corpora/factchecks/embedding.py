@@ -44,12 +44,12 @@ class Endpoint:
         if time.monotonic() < self._again:
             raise UpstreamFailed("The embedding endpoint failed a moment ago.", f"It is tried again within {REST:.0f} seconds.")
         try:
-            return np.concatenate([self._ask(texts[at : at + BATCH]) for at in range(0, len(texts), BATCH)])
+            return np.concatenate([self._post_texts(texts[at : at + BATCH]) for at in range(0, len(texts), BATCH)])
         except UpstreamFailed:
             self._again = time.monotonic() + REST
             raise
 
-    def _ask(self, texts: Sequence[str]) -> Vectors:
+    def _post_texts(self, texts: Sequence[str]) -> Vectors:
         import httpcore2  # takes long to load, and few installations have an endpoint
 
         body: dict[str, Any] = {"model": self._model, "input": list(texts), "encoding_format": "float"}
@@ -69,12 +69,12 @@ class Endpoint:
             if found.shape != (len(texts), self.dimensions) or not np.isfinite(found).all():
                 raise ValueError(f"vectors of shape {found.shape}, expected {(len(texts), self.dimensions)}")
         except (httpcore2.TimeoutException, httpcore2.NetworkError, httpcore2.ProtocolError, OSError) as error:
-            raise self._fail(f"does not answer: {type(error).__name__}") from error
+            raise self._log_failure(f"does not answer: {type(error).__name__}") from error
         except (ValueError, KeyError, TypeError) as error:
-            raise self._fail(f"gave an answer that cannot be used: {str(error)[:200]}") from error
+            raise self._log_failure(f"gave an answer that cannot be used: {str(error)[:200]}") from error
         return _normalise(found)
 
-    def _fail(self, what: str) -> UpstreamFailed:
+    def _log_failure(self, what: str) -> UpstreamFailed:
         log.warning("The embedding endpoint %s %s", self._address, what)
         return UpstreamFailed(f"The embedding endpoint {what}.", "Search goes on by words; see FACTCHECKS_EMBEDDING_URL.")
 
@@ -86,11 +86,11 @@ class Hashed:
     dimensions = 64
 
     def embed(self, texts: Sequence[str], *, asked: bool = False) -> Vectors:  # noqa: ARG002
-        return _normalise(np.stack([sum((_direction(stem(word, "en")) for word in words(text)), _direction("")) for text in texts]))
+        return _normalise(np.stack([sum((_to_vector(stem(word, "en")) for word in words(text)), _to_vector("")) for text in texts]))
 
 
 @lru_cache(maxsize=100_000)
-def _direction(word: str) -> Any:
+def _to_vector(word: str) -> Any:
     seed = int.from_bytes(hashlib.sha256(word.encode()).digest()[:8], "little")
     return np.random.default_rng(seed).standard_normal(Hashed.dimensions).astype(np.float32)
 
@@ -112,7 +112,7 @@ def get_model() -> Embedder | None:
     return packaged() if settings.FACTCHECKS_EMBEDDING == "package" else None
 
 
-def is_configured() -> bool:
+def has_configured_model() -> bool:
     """Return whether `get_model` has one, without loading it."""
     is_packaged = settings.FACTCHECKS_EMBEDDING == "package" and settings.WIRE_VECTORS and find_spec(PACKAGE) is not None
     return bool(settings.FACTCHECKS_EMBEDDING_URL) or settings.FACTCHECKS_EMBEDDING == "hashed" or is_packaged
@@ -127,15 +127,15 @@ def find_model(name: str) -> Embedder | None:
     return former if former is not None and former.name == name else model
 
 
-def list_missing(model: str) -> ClaimQuerySet:
+def select_unembedded(model: str) -> ClaimQuerySet:
     return Claim.objects.live().exclude(Exists(ClaimVector.objects.filter(claim=OuterRef("pk"), model=model)))
 
 
-def fill(seconds: float | None = None, progress: Callable[[int], None] = lambda _made: None) -> int:
+def embed_missing(seconds: float | None = None, progress: Callable[[int], None] = lambda _made: None) -> int:
     """Make missing vectors, newest claims first; return how many claims were done. Every batch is kept. Raises: UpstreamFailed."""
     model, made, until = get_model(), 0, None if seconds is None else time.monotonic() + seconds
     while model and (until is None or time.monotonic() < until):
-        claims = list(list_missing(model.name).newest_first()[:BATCH])
+        claims = list(select_unembedded(model.name).newest_first()[:BATCH])
         if not claims:
             with transaction.atomic():
                 if FactcheckState.lock().model != model.name:  # the vectors of other models are no longer needed

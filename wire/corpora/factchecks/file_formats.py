@@ -53,12 +53,12 @@ class Unreadable(Exception):
     """A file that cannot be read as one of claims; the message says why."""
 
 
-def expand(paths: list[Path]) -> list[Path]:
+def expand_paths(paths: list[Path]) -> list[Path]:
     """Return the files; a directory stands for every file below it whose name is that of a form. Raises: FileNotFoundError."""
     files = list[Path]()
     for path in paths:
         if path.is_dir():
-            files += sorted(file for file in path.rglob("*") if file.is_file() and _plain_name(file).endswith(SUFFIXES))
+            files += sorted(file for file in path.rglob("*") if file.is_file() and _get_unpacked_name(file).endswith(SUFFIXES))
         elif path.is_file():
             files.append(path)
         else:
@@ -66,7 +66,7 @@ def expand(paths: list[Path]) -> list[Path]:
     return files
 
 
-def fingerprint(file: Path, language: str) -> str:
+def hash_load(file: Path, language: str) -> str:
     """Return the identity of a load: the bytes of its file, and the language that it sets."""
     with file.open("rb") as handle:
         return hashlib.file_digest(handle, lambda: hashlib.sha256(language.encode())).hexdigest()
@@ -75,7 +75,7 @@ def fingerprint(file: Path, language: str) -> str:
 def read_entries(file: Path, language: str, most_bytes: int | None = None) -> Iterator[Entry]:
     """Yield the claims of a file, in its order. `most_bytes` bounds what a packed file holds. Raises: Unreadable."""
     read = refused = 0
-    name = _plain_name(file)
+    name = _get_unpacked_name(file)
     try:
         with _open_text(file, most_bytes) as text:
             for entry in _read_entries(name, text, language):
@@ -89,7 +89,7 @@ def read_entries(file: Path, language: str, most_bytes: int | None = None) -> It
         raise Unreadable(f"{file.name} cannot be read as a table: {error}") from error
 
 
-def _plain_name(file: Path) -> str:
+def _get_unpacked_name(file: Path) -> str:
     return file.name.lower().removesuffix(".gz")
 
 
@@ -122,27 +122,26 @@ def _read_entries(name: str, text: IO[str], language: str) -> Iterator[Entry]:
     if name.endswith(TABLES):
         return _read_table(text, language)
     if name.endswith(FEEDS):
-        return _read_feed(_read_whole(text), language)
+        return _read_feed(_read_whole_text(text), language)
     if name.endswith(PAGES):
-        parse_review = partial(_try_parse, claim_parsers.parse_claim_review)
-        found = list(find_page_reviews(_read_whole(text))) or [RefusedClaim("the page has no ClaimReview")]
+        parse_review = partial(_build_draft_or_refusal, claim_parsers.parse_claim_review)
+        found = list(find_page_reviews(_read_whole_text(text))) or [RefusedClaim("the page has no ClaimReview")]
         return (one if isinstance(one, RefusedClaim) else parse_review(one, one, language) for one in found)
     return _read_json(text, language)
 
 
-def _read_whole(text: IO[str]) -> str:
+def _read_whole_text(text: IO[str]) -> str:
     found = text.read(MAX_WHOLE + 1)
     if len(found) > MAX_WHOLE:
         raise Unreadable(f"a document of this form is read whole, and may have at most {MAX_WHOLE:,} characters")
     return found
 
 
-def _try_parse(make: Callable[..., ClaimDraft], entry: Any, *arguments: Any) -> Entry:
-    """Make a draft of an entry, or the refusal that names it."""
+def _build_draft_or_refusal(make: Callable[..., ClaimDraft], entry: Any, *arguments: Any) -> Entry:
     try:
         return make(*arguments)
     except RefusedClaim as why:
-        name = claim_parsers.quote_name(entry)
+        name = claim_parsers.quote_claim_name(entry)
         return RefusedClaim(f"{name}: {why}") if name else why
 
 
@@ -168,7 +167,7 @@ def _read_table(text: IO[str], language: str) -> Iterator[Entry]:
             if not cells:
                 continue
             row = dict(zip(header, cells, strict=False))
-            entry = _try_parse(claim_parsers.parse_row, row, row, language)
+            entry = _build_draft_or_refusal(claim_parsers.parse_row, row, row, language)
             if isinstance(entry, ClaimDraft):
                 entry, lack = replace(entry, row=number, remarks=(lack, *entry.remarks) if lack else entry.remarks), ""
             else:
@@ -186,7 +185,7 @@ def _read_feed(document: str, language: str) -> Iterator[Entry]:
     except InvalidFeed as error:
         raise Unreadable(f"not a feed: {error}") from error
     for item in parsed.entries:
-        yield _try_parse(claim_parsers.parse_item, {"url": item.url}, item, language)
+        yield _build_draft_or_refusal(claim_parsers.parse_item, {"url": item.url}, item, language)
 
 
 def find_page_reviews(page: str, address: str = "") -> Iterator[Mapping[str, Any] | RefusedClaim]:
@@ -212,10 +211,10 @@ def find_page_reviews(page: str, address: str = "") -> Iterator[Mapping[str, Any
     for review in found or claim_parsers.find_reviews(_read_markup(tree)):
         own = review.get("url")
         own = own[0] if isinstance(own, list) and own else own
-        yield {**review, "url": _resolve(address, own) if isinstance(own, str) else address} if address else review
+        yield {**review, "url": _join_address(address, own) if isinstance(own, str) else address} if address else review
 
 
-def _resolve(address: str, own: str) -> str:
+def _join_address(address: str, own: str) -> str:
     """Return `own` relative to `address`; "" if one of them cannot be read."""
     try:
         return urljoin(address, own)
@@ -260,22 +259,22 @@ def _read_json(text: IO[str], language: str) -> Iterator[Entry]:
     buffer = text.read(PIECE)
     opening = buffer.lstrip()[:1]
     if opening == "[":
-        yield from _read_list(text, buffer[buffer.index("[") + 1 :], language)
-    elif opening == "{" and _is_by_line(buffer):
+        yield from _read_json_list(text, buffer[buffer.index("[") + 1 :], language)
+    elif opening == "{" and _is_json_lines(buffer):
         yield from _read_lines(text, buffer, language)
     elif opening == "{" and (found := _LISTED.search(buffer[:65_536])):
-        yield from _read_list(text, buffer[found.end() :], language)
+        yield from _read_json_list(text, buffer[found.end() :], language)
     elif opening == "{":
         try:
-            value = _parse_json(buffer + _read_whole(text))
+            value = _parse_json(buffer + _read_whole_text(text))
         except RefusedClaim as why:
             raise Unreadable(f"{why}") from why
-        yield from _read_value(value, language)
+        yield from _read_json_value(value, language)
     elif opening:
         raise Unreadable("neither a JSON list nor a JSON object")
 
 
-def _is_by_line(buffer: str) -> bool:
+def _is_json_lines(buffer: str) -> bool:
     line, end, _ = buffer.lstrip().partition("\n")
     try:
         orjson.loads(line)
@@ -297,10 +296,10 @@ def _read_lines(text: IO[str], buffer: str, language: str) -> Iterator[Entry]:
         except RefusedClaim as why:
             yield why
         else:
-            yield from _read_value(value, language)
+            yield from _read_json_value(value, language)
 
 
-def _read_list(text: IO[str], buffer: str, language: str) -> Iterator[Entry]:
+def _read_json_list(text: IO[str], buffer: str, language: str) -> Iterator[Entry]:
     """Yield the entries of a list whose opening bracket was read, one at a time."""
     at_end, at = False, 0
     while True:
@@ -316,7 +315,7 @@ def _read_list(text: IO[str], buffer: str, language: str) -> Iterator[Entry]:
         except RecursionError as error:
             raise Unreadable("the list holds an entry that is nested too deeply, and is read no further") from error
         if end and (end < len(buffer) or at_end):
-            yield from _read_value(value, language)
+            yield from _read_json_value(value, language)
             at = end
             continue
         more = text.read(max(PIECE, len(buffer) - at))
@@ -325,7 +324,7 @@ def _read_list(text: IO[str], buffer: str, language: str) -> Iterator[Entry]:
         at_end, buffer, at = not more, buffer[at:] + more, 0
 
 
-def _read_value(value: Any, language: str) -> Iterator[Entry]:
+def _read_json_value(value: Any, language: str) -> Iterator[Entry]:
     # A page of the API's claims may be a line of its own.
     for one in value["claims"] if isinstance(value, dict) and isinstance(value.get("claims"), list) else [value]:
         try:
@@ -335,11 +334,11 @@ def _read_value(value: Any, language: str) -> Iterator[Entry]:
             continue
         if not reviews and isinstance(one, dict) and "claimReview" in one:
             reviews = claim_parsers.parse_api_claim(one)
-        elif not reviews and claim_parsers.is_row(one):
-            yield _try_parse(claim_parsers.parse_row, one, one, language)
+        elif not reviews and claim_parsers.is_table_row(one):
+            yield _build_draft_or_refusal(claim_parsers.parse_row, one, one, language)
             continue
         for review in reviews:
-            yield _try_parse(claim_parsers.parse_claim_review, review, review, language)
+            yield _build_draft_or_refusal(claim_parsers.parse_claim_review, review, review, language)
         # A part of a feed without a review is one whose review was taken back.
         if not reviews and not (isinstance(one, dict) and ("dataFeedElement" in one or one.get("@type") == "DataFeedItem")):
-            yield _try_parse(claim_parsers.parse_dump, one, one, language)
+            yield _build_draft_or_refusal(claim_parsers.parse_dump, one, one, language)

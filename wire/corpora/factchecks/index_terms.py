@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any, Final
 
-from wire.corpora.factchecks.chunks import published_only
+from wire.corpora.factchecks.chunks import filter_published
 from wire.corpora.factchecks.languages import STOP_WORDS, stem
 from wire.text.tokens import characters, fold_text, split_words, triples
 
@@ -24,10 +24,10 @@ USUAL_WEIGHT: Final = FULL / (1 + SATURATION)  # of a word that a claim of usual
 FILTER: Final = "="  # begins a filter's token; no word does
 
 
-def tokens_of(claim: Any) -> dict[str, int]:
+def weigh_claim_tokens(claim: Any) -> dict[str, int]:
     counts, length, left = Counter[str](), 0.0, MOST_WORDS
-    facts = list(published_only(claim.facts))
-    sources = (source for fact in facts for source in published_only(fact.get("sources") or ()))
+    facts = list(filter_published(claim.facts))
+    sources = (source for fact in facts for source in filter_published(fact.get("sources") or ()))
     details = [claim.rating_statement, *(fact.get("text") for fact in facts), *(source.get("excerpt") for source in sources)]
     texts = [(claim.synopsis, 1.0), (claim.rating_summary, 1.0), *((str(text or ""), 0.5) for text in details)]
     for text, worth in texts:
@@ -46,17 +46,17 @@ def tokens_of(claim: Any) -> dict[str, int]:
     categories = {name for one in claim.categories for name in (one["name"], one.get("de"), one.get("en")) if name}
     filters = [("status", claim.status), ("rating", claim.rating_label), ("language", claim.language)]
     filters += [("category", name) for name in categories]
-    return weighed | {filter_token(name, value): 1 for name, value in filters}
+    return weighed | {build_filter_token(name, value): 1 for name, value in filters}
 
 
-def filter_token(name: str, value: str) -> str:
-    return f"{FILTER}{name} {fold_text(' '.join(storable(value).split()))}"[:100]
+def build_filter_token(name: str, value: str) -> str:
+    return f"{FILTER}{name} {fold_text(' '.join(replace_nul(value).split()))}"[:100]
 
 
-def storable(given: str) -> str:
+def replace_nul(given: str) -> str:
     """Return a stranger's text as every database takes it: NUL, which Postgres refuses, becomes a character that no claim holds."""
     return given.replace("\0", "\ufffd")
 
 
-def words_in(tokens: Iterable[str]) -> set[str]:
+def select_words(tokens: Iterable[str]) -> set[str]:
     return {token for token in tokens if not token.startswith(FILTER)}

@@ -31,11 +31,11 @@ _made: Final[dict[str, snowballstemmer.stemmer]] = {}
 
 def stem(word: str, language: str) -> str:
     """Stem a folded word as that language does; unknown languages and overlong words leave it as it is."""
-    return _stem(word, language) if len(word) <= 100 else word
+    return _stem_cached(word, language) if len(word) <= 100 else word
 
 
 @lru_cache(maxsize=200_000)
-def _stem(word: str, language: str) -> str:
+def _stem_cached(word: str, language: str) -> str:
     name = load("factchecks")["stemmers"].get(language)
     if name is None or len(word) < 3 or word.isdigit():
         return word
@@ -45,12 +45,12 @@ def _stem(word: str, language: str) -> str:
         return str(_made[name].stemWord(word))
 
 
-def content_stems(text: str, language: str) -> set[str]:
+def list_content_stems(text: str, language: str) -> set[str]:
     stop = STOP_WORDS.get(language, frozenset())
     return {stem(word, language) for word in split_words(text) if word not in stop}
 
 
-def detect(text: str) -> str | None:
+def detect_language(text: str) -> str | None:
     """Return the language of a text by its stop words, each shared among its languages; None where they do not decide."""
     scores = dict.fromkeys(_DETECTED, 0.0)
     for word in words(text):

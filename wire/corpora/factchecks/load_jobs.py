@@ -22,9 +22,9 @@ MOST_CHARACTERS: Final = 5_000_000  # of the texts of one batch
 SILENT: Final = dt.timedelta(minutes=10)  # after which a job that is marked as running counts as killed
 
 
-def job_for(file: Path, language: str) -> LoadJob:
+def get_or_create_job(file: Path, language: str) -> LoadJob:
     """Return the job of this file: one that stopped half-way goes on, else a new one. A pending request to cancel stays."""
-    fingerprint = file_formats.fingerprint(file, language)
+    fingerprint = file_formats.hash_load(file, language)
     with transaction.atomic():
         job = LoadJob.objects.select_for_update().filter(fingerprint=fingerprint).exclude(status__in=("done", "canceled")).first()
         job = job or LoadJob(source=file.name[:500], fingerprint=fingerprint, language=language)
@@ -35,39 +35,39 @@ def job_for(file: Path, language: str) -> LoadJob:
     return job
 
 
-def load(
+def run_job(
     job: LoadJob, file: Path, progress: Callable[[LoadJob], None] = lambda _job: None, *, most_bytes: int | None = None
 ) -> None:
     """Store every claim behind those that the job has done. Raises: Unreadable, also while another process loads the file."""
     announced = time.monotonic()
-    with lock(file):
+    with lock_file(file):
         try:
-            if _is_canceled(job):
-                return _end(job, LoadJob.Status.CANCELED)
+            if _is_cancel_requested(job):
+                return _end_job(job, LoadJob.Status.CANCELED)
             entries = islice(file_formats.read_entries(file, job.language, most_bytes), job.processed, None)
-            for batch in _batches(entries):
+            for batch in _batch_entries(entries):
                 with transaction.atomic():
                     _store_batch(job, batch)
                     if time.monotonic() - announced > 5.0:  # seconds
-                        store.announce()
+                        store.invalidate_caches()
                         announced = time.monotonic()
                 progress(job)
-                if _is_canceled(job):
-                    return _end(job, LoadJob.Status.CANCELED)
+                if _is_cancel_requested(job):
+                    return _end_job(job, LoadJob.Status.CANCELED)
             job.total = job.processed
-            _end(job, LoadJob.Status.DONE)
+            _end_job(job, LoadJob.Status.DONE)
         except BaseException as error:
             job.messages = [*job.messages, f"{error}"[:500]]
-            _end(job, LoadJob.Status.FAILED)
+            _end_job(job, LoadJob.Status.FAILED)
             raise
 
 
-def _is_canceled(job: LoadJob) -> bool:
+def _is_cancel_requested(job: LoadJob) -> bool:
     return LoadJob.objects.filter(pk=job.pk, cancel_requested=True).exists()
 
 
 @contextmanager
-def lock(file: Path) -> Iterator[None]:
+def lock_file(file: Path) -> Iterator[None]:
     """Hold a lock of the operating system on the file, which ends with the process. Raises: Unreadable if another has it."""
     with file.open("rb") as handle:
         try:
@@ -81,7 +81,7 @@ def lock(file: Path) -> Iterator[None]:
 
 def _store_batch(job: LoadJob, batch: Sequence[Entry]) -> None:
     now = timezone.now()
-    stored = store.store(batch, now)
+    stored = store.store_claims(batch, now)
     # Remarks leave room for refusals, which may come later.
     listed = min(job.errors, MOST_MESSAGES)
     refused = sorted(stored.refused.items())[: MOST_MESSAGES - listed]
@@ -96,27 +96,27 @@ def _store_batch(job: LoadJob, batch: Sequence[Entry]) -> None:
     job.save(update_fields=["processed", *counted, "errors", "messages", "beat_at"])
 
 
-def _end(job: LoadJob, status: LoadJob.Status) -> None:
+def _end_job(job: LoadJob, status: LoadJob.Status) -> None:
     job.status, job.finished_at = status, timezone.now()
     job.save(update_fields=["status", "finished_at", "messages", "total"])
-    store.announce()
+    store.invalidate_caches()
 
 
-def count_incomplete(job: LoadJob) -> str:
+def format_remark_count(job: LoadJob) -> str:
     """Count the remarks of a job; where there may be more than are listed, say so."""
     entries = sum(message.startswith(("Row ", "Entry ")) for message in job.messages)
     counted = entries - min(job.errors, MOST_MESSAGES)
     return f"{counted} or more" if counted >= MOST_MESSAGES else str(counted)
 
 
-def cancel(job: LoadJob, *, is_dead: bool = False) -> bool:
+def request_cancel(job: LoadJob, *, is_dead: bool = False) -> bool:
     """Ask a job to end after the batch at hand, or end one whose process is gone; False for one that is over."""
     unfinished = LoadJob.objects.filter(pk=job.pk, status__in=(LoadJob.Status.PENDING, LoadJob.Status.RUNNING))
     now = {"status": LoadJob.Status.CANCELED, "finished_at": timezone.now()} if is_dead else {}
     return bool(unfinished.update(cancel_requested=True, **now))
 
 
-def _batches(entries: Iterator[Entry]) -> Iterator[list[Entry]]:
+def _batch_entries(entries: Iterator[Entry]) -> Iterator[list[Entry]]:
     """Yield up to BATCH entries at a time, fewer where they are long. What was read before a file breaks off is a batch, too."""
     batch, size, broken = list[Entry](), 0, None
     try:

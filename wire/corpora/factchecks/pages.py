@@ -11,13 +11,13 @@ from django.views.decorators.http import require_safe
 
 from config.errors import InvalidArgument, NotFound
 from config.http.responses import BRIEFLY
-from wire.corpora.common.server_card import answer_card, describe_server
+from wire.corpora.common.server_card import describe_server, render_card
 from wire.corpora.factchecks import api_keys, queries
 from wire.corpora.factchecks.languages import CODES
 from wire.corpora.factchecks.models import Claim
 from wire.corpora.factchecks.ratings import Rating
 from wire.corpora.factchecks.schemas import ClaimOut
-from wire.corpora.factchecks.serializers import permalink
+from wire.corpora.factchecks.serializers import build_permalink
 from wire.site import metadata
 from wire.site.pages import page, public
 from wire.site.well_known import xml
@@ -28,14 +28,14 @@ MOST_IN_SITEMAP: Final = 50_000
 _VALUES: Final = dict(zip(("false", "mostly_false", "misleading", "mixed", "mostly_true", "true"), (1, 2, 2, 3, 4, 5), strict=True))
 
 
-def _needs_key() -> bool:
+def _are_pages_closed() -> bool:
     """Return whether pages are closed: they show what REST answers, and a browser sends no key."""
-    return api_keys.rule_for("api").is_required
+    return api_keys.read_key_rule("api").is_required
 
 
 @require_safe
 def factchecks(request: HttpRequest) -> HttpResponse:
-    if _needs_key():
+    if _are_pages_closed():
         return page(request, "factchecks/closed.html", {}, "no-store", status=403)
     given = {name: request.GET.get(name, "").strip() for name in ("query", "category", "rating_label", "language")}
     cursor = request.GET.get("cursor") or None
@@ -60,7 +60,7 @@ def _list_page(given: dict[str, str], cursor: str | None) -> dict[str, Any]:
     params = {name: value for name, value in given.items() if value}
     if query:
         code = given["language"] if given["language"] in CODES else None
-        found = queries.search(query, PER_PAGE, [category] if category else None, label, code, cursor=cursor)
+        found = queries.search_claims(query, PER_PAGE, [category] if category else None, label, code, cursor=cursor)
         more = {"degraded": found.degraded, "language_found": found.language}
     else:
         found, more = queries.list_claims(PER_PAGE, label, category, cursor=cursor), {}  # type: ignore[assignment]
@@ -70,7 +70,7 @@ def _list_page(given: dict[str, str], cursor: str | None) -> dict[str, Any]:
 
 @require_safe
 def factcheck(request: HttpRequest, claim_id: str) -> HttpResponse:
-    if _needs_key():
+    if _are_pages_closed():
         return page(request, "factchecks/closed.html", {}, "no-store", status=403)
     try:
         found = queries.get_claim(claim_id)
@@ -86,10 +86,10 @@ def factcheck(request: HttpRequest, claim_id: str) -> HttpResponse:
 
 @public
 def sitemap(request: HttpRequest) -> HttpResponse:
-    if _needs_key():
+    if _are_pages_closed():
         return xml(request, "sitemap.xml", {"pages": []})
     newest = Claim.objects.live().newest_first().only("external_id", "short_id", "changed_at")[:MOST_IN_SITEMAP]
-    pages = [(permalink(claim).removeprefix(settings.WIRE_SITE_URL), claim.changed_at) for claim in newest]
+    pages = [(build_permalink(claim).removeprefix(settings.WIRE_SITE_URL), claim.changed_at) for claim in newest]
     return xml(request, "sitemap.xml", {"pages": [("/factchecks", None), *pages]})
 
 
@@ -122,22 +122,22 @@ def claim_review(claim: ClaimOut) -> dict[str, Any]:
 
 @require_safe
 def server_card(_request: HttpRequest) -> HttpResponse:
-    return answer_card(_describe())
+    return render_card(_describe_server())
 
 
-def cards() -> Iterable[tuple[dict[str, Any], dict[str, Any]]]:
+def list_cards() -> Iterable[tuple[dict[str, Any], dict[str, Any]]]:
     """Yield how the card differs from the wire's, and what the list of servers says beside it."""
-    yield _describe(), {"server_card": f"{settings.WIRE_SITE_URL}/mcp/factchecks/server-card"}
+    yield _describe_server(), {"server_card": f"{settings.WIRE_SITE_URL}/mcp/factchecks/server-card"}
 
 
-def _describe() -> dict[str, Any]:
+def _describe_server() -> dict[str, Any]:
     return describe_server(
         "factchecks",
         "Fact-checks",
         "Fact-checked claims, searchable by words and by meaning.",
         f"{settings.WIRE_SITE_URL}/factchecks",
         f"{settings.WIRE_MCP_URL}/factchecks",
-        {"authentication": "bearer" if api_keys.rule_for("mcp").is_required else "none"},
+        {"authentication": "bearer" if api_keys.read_key_rule("mcp").is_required else "none"},
     )
 
 

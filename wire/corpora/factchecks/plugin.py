@@ -3,7 +3,7 @@
 from typing import Any
 
 from config.plugins import MenuItem, Plugin
-from wire.corpora.common.page_patterns import match_pages
+from wire.corpora.common.page_patterns import build_page_matcher
 from wire.corpora.factchecks import api, documents, health, pages, queries
 
 
@@ -23,13 +23,13 @@ PLUGIN = Plugin(
     sitemaps=["/sitemap-factchecks.xml"],
     directives="factchecks/directives.txt",
     mcp_servers={"/mcp/factchecks": "mcpserver.servers.factchecks"},
-    list_server_cards=pages.cards,
-    get_page_parameters=match_pages(
+    list_server_cards=pages.list_cards,
+    get_page_parameters=build_page_matcher(
         ("/factchecks", "query", "cursor", "category", "rating_label", "language"),
         (r"/factcheck/.+|/sitemap-factchecks\.xml",),
     ),
     knows_keys=True,
-    get_story_extras={"factchecks": queries.list_story_extras},
+    get_story_extras={"factchecks": queries.list_open_story_links},
     document_kind=documents.KIND,
     menu=[
         MenuItem(title="Fact-checks", icon="fact_check", model="factchecks.claim"),
@@ -41,7 +41,7 @@ PLUGIN = Plugin(
     list_queues=list_queues,
     edit_permissions=["change_claim", "change_ratingname", "change_loadjob", "add_storylink", "change_storylink"],
     publish_permissions=["add_apikey", "change_apikey"],
-    checks={"fact-checks": health.examine},
-    list_faults=health.list_faults,
+    checks={"fact-checks": health.check_factchecks},
+    list_faults=health.list_lost_claims,
     after_ingest="linkfactchecks --seconds=300",
 )

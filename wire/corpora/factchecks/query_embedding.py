@@ -43,12 +43,12 @@ def start_embedding(text: str, state: FactcheckState) -> Callable[[], Meaning]:
     if not state.found:
         return lambda: (None, False)
     model, until = embedding.find_model(state.model), time.monotonic() + settings.FACTCHECKS_VECTOR_MS / 1000
-    making = _embed(model, text[:LONGEST]) if model else None
+    making = _start_query_vector(model, text[:LONGEST]) if model else None
     if model is None or making is None:
         return lambda: (None, True)
     opening = _open_store(model)
 
-    def wait() -> Meaning:
+    def wait_for_vector() -> Meaning:
         try:
             store = opening.result(max(0.0, until - time.monotonic()))
             return (making.result(max(0.0, until - time.monotonic())), store), False
@@ -58,10 +58,10 @@ def start_embedding(text: str, state: FactcheckState) -> Callable[[], Meaning]:
             log.warning("Search goes on without vectors: %s", error)
             return None, True
 
-    return wait
+    return wait_for_vector
 
 
-def store_name() -> str:
+def describe_store() -> str:
     return _store.name if _store else "not opened yet"
 
 
@@ -73,7 +73,7 @@ def clear_cache() -> None:
         _store = _opening = None
 
 
-def _embed(model: Embedder, text: str) -> Future[Vectors] | None:
+def _start_query_vector(model: Embedder, text: str) -> Future[Vectors] | None:
     """Return the question's vector, cached or being made; None where too many wait already."""
     key = model.name, text
     with _lock:
@@ -96,7 +96,7 @@ def _open_store(model: Embedder) -> Future[VectorStore]:
     """
     global _opening
     known = _store
-    if known is not None and known.model == model.name and known.follow(at_once=True):
+    if known is not None and known.model == model.name and known.read_new_rows(at_once=True):
         done: Future[VectorStore] = Future()
         done.set_result(known)
         return done
@@ -112,7 +112,7 @@ def _read_store(model: Embedder) -> VectorStore:
         with routing.reading():
             known = _store
             store = known if known is not None and known.model == model.name else VectorStore(model.name, model.dimensions)
-            store.follow()
+            store.read_new_rows()
             _store = store
             return store
     finally:

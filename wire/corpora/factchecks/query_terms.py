@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from wire.corpora.factchecks.index_terms import LONGEST
-from wire.corpora.factchecks.languages import COMPOUNDING, STOP_WORDS, detect, stem
+from wire.corpora.factchecks.languages import COMPOUNDING, STOP_WORDS, detect_language, stem
 from wire.text.tokens import is_run, split_words, triples
 
 MOST_TERMS: Final = 64
@@ -53,7 +53,7 @@ class Vocabulary:
         self._known.update(new)
         self._text += "".join(f"{token}\n" for token in new if len(token) >= PART and not token.isdigit())
 
-    def holding(self, part: str) -> list[str]:
+    def find_compounds_with(self, part: str) -> list[str]:
         text, place, found = self._text, 0, list[str]()
         for _ in range(1_000):
             place = text.find(part, place)
@@ -68,31 +68,31 @@ class Vocabulary:
     def _is_compound(self, token: str, part: str) -> bool:
         """Return whether what is left of it is a word as well: a known one, or long enough to be one."""
         if token.startswith(part):
-            rests = _without_link(token[len(part) :], before=False)
+            rests = _strip_linking_letters(token[len(part) :], before=False)
         else:
-            rests = _without_link(token[: -len(part)], before=True) if token.endswith(part) else iter(())
+            rests = _strip_linking_letters(token[: -len(part)], before=True) if token.endswith(part) else iter(())
         return any(len(rest) > PART or (len(rest) >= 3 and rest in self._known) for rest in rests)
 
-    def parts_of(self, token: str) -> list[str]:
+    def find_compound_parts(self, token: str) -> list[str]:
         """Return the known words at both ends of a compound; a short one only if the rest is known too (“trag” in “beitrag”)."""
         if len(token) < 2 * PART:
             return []
         cuts = range(len(token) - 3, PART - 1, -1)
-        first = next((token[:cut] for cut in cuts if self._is_part(token[:cut], token[cut:], before=True)), None)
-        last = next((token[cut:] for cut in reversed(cuts) if self._is_part(token[cut:], token[:cut], before=False)), None)
+        first = next((token[:cut] for cut in cuts if self._is_compound_part(token[:cut], token[cut:], before=True)), None)
+        last = next((token[cut:] for cut in reversed(cuts) if self._is_compound_part(token[cut:], token[:cut], before=False)), None)
         return list(dict.fromkeys(part for part in (first, last) if part))
 
-    def _is_part(self, part: str, rest: str, *, before: bool) -> bool:
+    def _is_compound_part(self, part: str, rest: str, *, before: bool) -> bool:
         if part not in self._known or len(part) < PART:
             return False
         return len(part) >= SURE or any(
             other in self._known
             or any(other[cut:] in self._known for cut in range(3, len(other) - PART + 1))  # ends as compounds do
-            for other in _without_link(rest, before=not before)
+            for other in _strip_linking_letters(rest, before=not before)
         )
 
 
-def _without_link(rest: str, *, before: bool) -> Iterator[str]:
+def _strip_linking_letters(rest: str, *, before: bool) -> Iterator[str]:
     """Yield the rest of a compound without one of its parts, with and without what links them."""
     for link in _LINKING:
         if before and rest.endswith(link):
@@ -101,16 +101,16 @@ def _without_link(rest: str, *, before: bool) -> Iterator[str]:
             yield rest.removeprefix(link)
 
 
-def clean_text(text: str) -> str:
+def strip_handles_and_links(text: str) -> str:
     """Take addresses and handles out; make hashtags the words that they are made of."""
     text = _HANDLE.sub(" ", _ADDRESS.sub(" ", text))
     return " ".join(_HASHTAG.sub(lambda tag: " ".join(_HUMP.split(tag[1].replace("_", " "))), text).split())
 
 
-def question(text: str, language: str | None, spoken: Sequence[str], vocabulary: Vocabulary) -> Question:
+def parse_words(text: str, language: str | None, spoken: Sequence[str], vocabulary: Vocabulary) -> Question:
     """Parse a question. `language`: as given, None to detect it; `spoken`: languages of the claims, used where it is not known."""
-    plain = clean_text(text) or text
-    code = language or detect(plain)
+    plain = strip_handles_and_links(text) or text
+    code = language or detect_language(plain)
     stop = STOP_WORDS.get(code or "", frozenset())
     given = list(dict.fromkeys(split_words(plain)))
     wanted = [word for word in given if word not in stop and (len(word) > 1 or word.isdigit() or is_run(word))] or given
@@ -133,7 +133,7 @@ def _make_term(word: str, languages: Sequence[str], spoken: Sequence[str], vocab
     endings = (stem(f"{_BEFORE}{word}", code).removeprefix(_BEFORE)[:LONGEST] for code in codes)
     for part in dict.fromkeys((*alone, *endings)):
         if len(part) >= PART:
-            for other in vocabulary.holding(part):
+            for other in vocabulary.find_compounds_with(part):
                 tokens.setdefault(other, 0.6)  # a compound counts less
-    parts = max((vocabulary.parts_of(token) for token in alone), key=len)
+    parts = max((vocabulary.find_compound_parts(token) for token in alone), key=len)
     return Term(word, tokens, tuple(part for part in parts if part not in tokens))

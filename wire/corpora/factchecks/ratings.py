@@ -24,13 +24,12 @@ class Rating(TextChoices):
     UNKNOWN = "unknown", "unknown"
 
 
-def key_of(label: str) -> str:
-    """Return the form of a label that it is looked up by."""
+def make_label_key(label: str) -> str:
     return fold_text(" ".join(label.split()))[:200]
 
 
 SHIPPED: Final[Mapping[str, Rating]] = {
-    key_of(label): Rating(rating) for rating, labels in load("factchecks")["ratings"].items() for label in labels.split(";")
+    make_label_key(label): Rating(rating) for rating, labels in load("factchecks")["ratings"].items() for label in labels.split(";")
 }
 
 
@@ -40,8 +39,8 @@ _FIRST_CLAUSE: Final = re.compile(r"\s[-–—]+\s|[.:;!,(\[|/\n]")
 def rate_label(label: str) -> Rating | None:
     """Return the shipped meaning of a label, or of its first clause ("False. The photo is old."); None for others."""
     for text in (label, _FIRST_CLAUSE.split(label.lstrip(" \"'„“«»([-–—*#"))[0]):
-        key = re.sub(r"^\W+|\W+$", "", key_of(text.strip("\"'“”„«» ")))
-        if found := SHIPPED.get(key_of(text)) or SHIPPED.get(key) or SHIPPED.get(key.replace("-", " ")):
+        key = re.sub(r"^\W+|\W+$", "", make_label_key(text.strip("\"'“”„«» ")))
+        if found := SHIPPED.get(make_label_key(text)) or SHIPPED.get(key) or SHIPPED.get(key.replace("-", " ")):
             return found
     return None
 

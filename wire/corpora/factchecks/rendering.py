@@ -8,20 +8,20 @@ from wire.text.untrusted_text import fold, quote, quote_lines
 EXCERPT: Final = 500  # characters of a fact that are quoted
 
 
-def excerpt_of(content: str) -> str:
+def cut_excerpt(content: str) -> str:
     """The first 500 UTF-16 units, which is how the form counts, and "..." if it is longer."""
     units = content.encode("utf-16-le")
     return content if len(units) <= 2 * EXCERPT else units[: 2 * EXCERPT].decode("utf-16-le", "ignore") + "..."
 
 
-def search(found: FoundClaimsOut) -> str:
+def render_results(found: FoundClaimsOut) -> str:
     query = fold(found.query)
     if not found.claims:
         return f'No fact-checks found for query: "{query}"'
     head = f'## Fact-check results for: "{query}"\n\nFound: {found.total} fact-checks'
     blocks = []
     for place, claim in enumerate(found.claims, 1):
-        lines = [f"**{place}. {_title(claim)}**", f"- Rating: {fold(claim.rating_label or 'unknown')}"]
+        lines = [f"**{place}. {_get_title(claim)}**", f"- Rating: {fold(claim.rating_label or 'unknown')}"]
         lines += [f"- {fold(claim.summary)}"] if claim.summary else []
         lines += [f"- Source: {fold(claim.url)}"] if claim.url else []
         lines += [f"- Categories: {', '.join(map(fold, claim.categories))}"] if claim.categories else []
@@ -32,12 +32,12 @@ def search(found: FoundClaimsOut) -> str:
     return f"{head}\n\n" + "\n\n---\n\n".join(blocks)
 
 
-def claim(found: ClaimOut) -> str:
+def render_claim(found: ClaimOut) -> str:
     why = f" by {fold(found.superseded_by)}" if found.superseded_by else ""
     if found.withdrawn_at is not None:
         why = f" on {found.withdrawn_at:%Y-%m-%d}. {fold(found.withdrawn_reason or '')}".rstrip()
     head = [
-        f"## Fact-check: {_title(found)}",
+        f"## Fact-check: {_get_title(found)}",
         f"**ID:** {fold(found.short_id or found.id)}",
         f"**Rating:** {fold(found.rating_label or 'unknown')}",
         f"**Status:** {fold(found.status)}{why}",
@@ -50,12 +50,12 @@ def claim(found: ClaimOut) -> str:
     return "\n\n".join([*parts, "\n".join(tail)] if tail else parts)
 
 
-def categories(found: ClaimCategoriesOut) -> str:
+def render_categories(found: ClaimCategoriesOut) -> str:
     if not found.categories:
         return "No categories found"
     lines = (f"- {fold(one.category)}: {one.count} fact-checks" for one in found.categories)
     return "\n".join(["## Available categories", "", *lines])
 
 
-def _title(claim: FoundClaimOut | ClaimOut) -> str:
+def _get_title(claim: FoundClaimOut | ClaimOut) -> str:
     return fold(claim.synopsis or claim.short_id or claim.id)

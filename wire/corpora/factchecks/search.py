@@ -12,9 +12,9 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wire.corpora.factchecks.index_terms import INDEX, USUAL_WEIGHT, filter_token
+from wire.corpora.factchecks.index_terms import INDEX, USUAL_WEIGHT, build_filter_token
 from wire.corpora.factchecks.models import FactcheckState, Word
-from wire.corpora.factchecks.query_terms import OF_PARTS, Question, Vocabulary, question
+from wire.corpora.factchecks.query_terms import OF_PARTS, Question, Vocabulary, parse_words
 from wire.corpora.factchecks.vector_store import VectorStore
 from wire.models import Postings
 from wire.search import postings_index
@@ -81,7 +81,7 @@ class _Version:
         self.number = state.version
         self._postings: dict[str, tuple[Numbers, NDArray[np.int64]]] = {}
         self._bytes = 0
-        begun = filter_token("language", "")
+        begun = build_filter_token("language", "")
         tokens = Postings.objects.filter(index=INDEX, token__startswith=begun).values_list("token", flat=True).distinct()
         self.spoken = sorted(token.removeprefix(begun) for token in tokens if token != begun)  # languages of the claims
 
@@ -89,7 +89,7 @@ class _Version:
     def moments(self) -> Numbers:
         return postings_index.values(INDEX)
 
-    def weights(self, tokens: Sequence[str]) -> dict[str, tuple[Numbers, NDArray[np.int64]]]:
+    def read_postings(self, tokens: Sequence[str]) -> dict[str, tuple[Numbers, NDArray[np.int64]]]:
         """Return numbers and weights of each token; both are empty for one that no claim has."""
         known, empty = self._postings, np.zeros(0, dtype=np.int64)
         wanted = [token for token in dict.fromkeys(tokens) if token not in known]
@@ -106,7 +106,7 @@ class _Version:
 _version: _Version | None = None
 
 
-def _follow() -> tuple[_Version, FactcheckState]:
+def _refresh_index() -> tuple[_Version, FactcheckState]:
     """Return the index as it is now, after reading the words that came since the last time, and its state."""
     global _version, _read_words
     state = FactcheckState.objects.get(pk=1)
@@ -127,19 +127,19 @@ def clear_cache() -> None:
 
 def parse_question(text: str, language: str | None) -> tuple[Question, FactcheckState]:
     """Parse a question. `language`: the code that was given; None to have it detected."""
-    version, state = _follow()
-    return question(text, language, version.spoken, _vocabulary), state
+    version, state = _refresh_index()
+    return parse_words(text, language, version.spoken, _vocabulary), state
 
 
-def is_used(name: str, value: str) -> bool:
-    token = filter_token(name, value)
-    return len(_follow()[0].weights([token])[token][0]) > 0
+def has_claims_with(name: str, value: str) -> bool:
+    token = build_filter_token(name, value)
+    return len(_refresh_index()[0].read_postings([token])[token][0]) > 0
 
 
-def by_words(asked: Question, state: FactcheckState, filters: Filters, *, none: bool = False) -> WordScores:
-    version = _version or _follow()[0]
+def score_by_words(asked: Question, state: FactcheckState, filters: Filters, *, none: bool = False) -> WordScores:
+    version = _version or _refresh_index()[0]
     size = max(len(version.moments), state.next_number)
-    allowed = _find_allowed(filters, size, version)
+    allowed = _filter_claims(filters, size, version)
     if none:
         return WordScores(np.zeros(size), allowed, 1.0)
     scores, reach = _score_words(asked, version, state.found, size)
@@ -152,26 +152,26 @@ def rank_claims(words: WordScores, meant: Meant | None) -> ClaimRanking:
     if meant is None:
         return ClaimRanking(_sort_hits(np.flatnonzero(shares >= SHARE), shares), shares)
     vector, store = meant
-    cosines = store.compare(vector, len(allowed))
+    cosines = store.compute_likeness(vector, len(allowed))
     known = allowed & ~np.isnan(cosines)
     near = np.flatnonzero(known)
     if len(near) > CANDIDATES:
         near = near[np.argpartition(-cosines[near], CANDIDATES)[:CANDIDATES]]
     near = near[np.argsort(-cosines[near], kind="stable")]
-    compared = np.union1d(_most(shares, CANDIDATES), near)
-    mean, deviation = store.usual(vector)
+    compared = np.union1d(_select_best(shares, CANDIDATES), near)
+    mean, deviation = store.measure_usual_cosine(vector)
     far = (cosines[compared].astype(np.float64) - mean) / max(deviation, 1e-6)
-    is_near = np.isin(compared, near[:NEAREST]) & (far >= (NEAR if store.is_sampled else -np.inf))
+    is_near = np.isin(compared, near[:NEAREST]) & (far >= (NEAR if store.has_enough_vectors else -np.inf))
     said = words.scores[compared] / words.reach
     fused = np.where(shares >= SHARE, shares - 4.0, -np.inf)  # those that were not compared come last, by words alone
-    scores = said + MEANING * _estimate_missing(far, said)
+    scores = said + MEANING * _estimate_missing_cosines(far, said)
     fused[compared] = np.where((shares[compared] >= SHARE) | is_near, scores, -np.inf)
     meaning = {number: round(float(cosines[number]), 4) for number in compared[known[compared]].tolist()}
     made = int(np.count_nonzero(known)) / max(int(np.count_nonzero(allowed)), 1)
     return ClaimRanking(_sort_hits(np.flatnonzero(fused > -np.inf), fused), shares, meaning, made)
 
 
-def _estimate_missing(far: Scores, said: Scores) -> Scores:
+def _estimate_missing_cosines(far: Scores, said: Scores) -> Scores:
     """Estimate the likeness of claims without a vector: as the nearest of those that say no more of the question's words."""
     order = np.argsort(said, kind="stable")
     estimate = np.empty_like(far)
@@ -179,14 +179,13 @@ def _estimate_missing(far: Scores, said: Scores) -> Scores:
     return np.where(np.isnan(far), np.maximum(estimate, 0.0), far)
 
 
-def _find_allowed(filters: Filters, size: int, version: _Version) -> NDArray[np.bool_]:
-    """Mark by number the claims that pass every filter."""
+def _filter_claims(filters: Filters, size: int, version: _Version) -> NDArray[np.bool_]:
     wanted = {"status": filters.statuses, "category": filters.categories, "rating": filters.labels}
     allowed = np.ones(size, dtype=bool)
     for name, values in wanted.items():
         if values is not None:
             passing = np.zeros(size, dtype=bool)
-            for numbers, _ in version.weights([filter_token(name, value) for value in values]).values():
+            for numbers, _ in version.read_postings([build_filter_token(name, value) for value in values]).values():
                 passing[numbers[numbers < size]] = True
             allowed &= passing
     if filters.since is not None:
@@ -198,7 +197,7 @@ def _find_allowed(filters: Filters, size: int, version: _Version) -> NDArray[np.
 
 def _score_words(asked: Question, version: _Version, of: int, size: int) -> tuple[Scores, float]:
     """Return the scores by number, and what a claim of usual length that says each word once would score."""
-    postings = version.weights([token for term in asked.terms for token in (*term.tokens, *term.parts)])
+    postings = version.read_postings([token for term in asked.terms for token in (*term.tokens, *term.parts)])
     scores, reach = np.zeros(size, dtype=np.float64), 0.0
     for term in asked.terms:
         by_worth = sorted(term.tokens.items(), key=lambda one: one[1])
@@ -209,40 +208,40 @@ def _score_words(asked: Question, version: _Version, of: int, size: int) -> tupl
             of_term[numbers] += weights * (OF_PARTS / len(term.parts))
         for numbers, weights, worth in held:
             of_term[numbers] = np.maximum(of_term[numbers], weights * worth)
-        rarity = _rarity(int(np.count_nonzero(of_term)), of)
+        rarity = _compute_idf(int(np.count_nonzero(of_term)), of)
         scores += of_term * rarity
         reach += USUAL_WEIGHT * rarity
     return scores, max(reach, 1e-9)
 
 
-def rarities(tokens: Sequence[str]) -> dict[str, float]:
-    version, state = _follow()
-    postings = version.weights(tokens)
-    return {token: _rarity(len(numbers), state.found) for token, (numbers, _) in postings.items()}
+def measure_rarities(tokens: Sequence[str]) -> dict[str, float]:
+    version, state = _refresh_index()
+    postings = version.read_postings(tokens)
+    return {token: _compute_idf(len(numbers), state.found) for token, (numbers, _) in postings.items()}
 
 
-def _rarity(holding: int, of: int) -> float:
+def _compute_idf(holding: int, of: int) -> float:
     return float(np.log(1 + (max(of, holding) - holding + 0.5) / (holding + 0.5)))
 
 
-def _most(scores: Scores, many: int) -> Numbers:
+def _select_best(scores: Scores, many: int) -> Numbers:
     """Return the numbers of the highest scores above 0; among equals those that come first in lists."""
     numbers = np.flatnonzero(scores)
     if len(numbers) > many:
         least = np.partition(scores[numbers], -many)[-many]
         numbers = numbers[scores[numbers] >= least]
-        numbers = numbers[np.lexsort((_ties(numbers), -scores[numbers]))][:many]
+        numbers = numbers[np.lexsort((_break_ties(numbers), -scores[numbers]))][:many]
     return numbers
 
 
 def _sort_hits(numbers: Numbers, scores: Scores) -> list[ClaimHit]:
     ranks = np.round(scores[numbers] * 1_000_000).astype(np.int64)
-    ties = _ties(numbers)
+    ties = _break_ties(numbers)
     order = np.lexsort((ties, -ranks))
     return [ClaimHit(*one) for one in zip(ranks[order].tolist(), ties[order].tolist(), numbers[order].tolist(), strict=True)]
 
 
-def _ties(numbers: Numbers) -> Numbers:
+def _break_ties(numbers: Numbers) -> Numbers:
     # An order among equals that has nothing to do with the order in which claims were loaded.
     mixed = (numbers.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
     return (mixed >> np.uint64(33)).astype(np.int64)

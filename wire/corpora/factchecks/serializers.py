@@ -8,21 +8,21 @@ from django.conf import settings
 
 from citations.format.corpora import CitableFactCheck, cite, csl, ris
 from wire.corpora.factchecks import schemas
-from wire.corpora.factchecks.chunks import Chunk, published_only, split_claim
-from wire.corpora.factchecks.languages import content_stems
+from wire.corpora.factchecks.chunks import Chunk, filter_published, split_claim
+from wire.corpora.factchecks.languages import list_content_stems
 from wire.corpora.factchecks.models import Claim, ClaimRevision, StoryLink
 from wire.corpora.factchecks.query_terms import Question
-from wire.corpora.factchecks.ratings import Rating, key_of
-from wire.corpora.factchecks.rendering import excerpt_of
+from wire.corpora.factchecks.ratings import Rating, make_label_key
+from wire.corpora.factchecks.rendering import cut_excerpt
 from wire.schemas import build_from
 from wire.text.plain_text import addresses_model
 
 
-def rating(label: str, names: dict[str, str]) -> Rating | None:
-    return Rating(names.get(key_of(label), Rating.UNKNOWN)) if label else None
+def get_rating(label: str, names: dict[str, str]) -> Rating | None:
+    return Rating(names.get(make_label_key(label), Rating.UNKNOWN)) if label else None
 
 
-def permalink(claim: Claim) -> str:
+def build_permalink(claim: Claim) -> str:
     """Return the address of its page. Slashes of a short id stay: they are part of the path."""
     return f"{settings.WIRE_SITE_URL}/factcheck/{quote(claim.id_shown)}"
 
@@ -33,8 +33,8 @@ def _to_citable(claim: Claim) -> CitableFactCheck:
         claim.title,
         claim.rating_label or None,
         claim.publisher or None,
-        claim.publishing_url or permalink(claim),
-        permalink(claim),
+        claim.publishing_url or build_permalink(claim),
+        build_permalink(claim),
         claim.published_at.date() if claim.published_at else None,
     )
 
@@ -44,25 +44,26 @@ _COLUMNS: Final = ("synopsis", "rating_label", "publisher", "claimant", "publish
 _RENAMED: Final = {"summary": "rating_summary", "statement": "rating_statement", "url": "publishing_url"}
 
 
-def _common_fields(columns: Mapping[str, Any], names: dict[str, str]) -> dict[str, Any]:
+def _list_common_fields(columns: Mapping[str, Any], names: dict[str, str]) -> dict[str, Any]:
     fields = {name: columns[_RENAMED.get(name, name)] or None for name in (*_COLUMNS, *_RENAMED)}
-    return fields | {"rating": rating(columns["rating_label"], names), "categories": [one["name"] for one in columns["categories"]]}
+    categories = [one["name"] for one in columns["categories"]]
+    return fields | {"rating": get_rating(columns["rating_label"], names), "categories": categories}
 
 
 def list_fields(claim: Claim, names: dict[str, str]) -> dict[str, Any]:
-    return _common_fields(vars(claim), names) | {
+    return _list_common_fields(vars(claim), names) | {
         "id": claim.external_id,
         "short_id": claim.short_id or None,
         "status": "withdrawn" if claim.withdrawn_at else "superseded" if claim.superseded_by else claim.status,
-        "permalink": permalink(claim),
+        "permalink": build_permalink(claim),
     }
 
 
 def to_hit(
     claim: Claim, names: dict[str, str], by_words: float, similarity: float | None, question: Question
 ) -> schemas.FoundClaimOut:
-    part = best_part(claim, question)
-    excerpt = schemas.ExcerptOut(fact_index=part.fact_index, text=excerpt_of(part.content)) if part.kind == "fact_detail" else None
+    part = find_best_chunk(claim, question)
+    excerpt = schemas.ExcerptOut(fact_index=part.fact_index, text=cut_excerpt(part.content)) if part.kind == "fact_detail" else None
     return schemas.FoundClaimOut(
         **list_fields(claim, names),
         citation=cite(_to_citable(claim)),
@@ -91,9 +92,9 @@ def to_claim(claim: Claim, names: dict[str, str]) -> schemas.ClaimOut:
     )
 
 
-def to_earlier(revision: ClaimRevision, names: dict[str, str]) -> schemas.EarlierClaimOut:
+def to_earlier_version(revision: ClaimRevision, names: dict[str, str]) -> schemas.EarlierClaimOut:
     facts = _to_facts(revision.fields["facts"])
-    return build_from(schemas.EarlierClaimOut, revision, **_common_fields(revision.fields, names), facts=facts)
+    return build_from(schemas.EarlierClaimOut, revision, **_list_common_fields(revision.fields, names), facts=facts)
 
 
 def _list_stories(claim: Claim) -> list[schemas.LinkedStoryOut]:
@@ -112,16 +113,16 @@ def _list_stories(claim: Claim) -> list[schemas.LinkedStoryOut]:
     ]
 
 
-def best_part(claim: Claim, question: Question) -> Chunk:
+def find_best_chunk(claim: Claim, question: Question) -> Chunk:
     """Return the part that holds most of the question. Among equals a fact before the overview, which is shown in any case."""
 
-    def score(chunk: Chunk) -> float:
-        stems = content_stems(chunk.plain, claim.language)
+    def score_chunk(chunk: Chunk) -> float:
+        stems = list_content_stems(chunk.plain, claim.language)
         return sum(max((worth for token, worth in term.tokens.items() if token in stems), default=0.0) for term in question.terms)
 
     overview, *facts = split_claim(claim)
-    best = max(facts, key=score, default=overview)
-    return best if score(best) >= max(score(overview), 1e-9) else overview
+    best = max(facts, key=score_chunk, default=overview)
+    return best if score_chunk(best) >= max(score_chunk(overview), 1e-9) else overview
 
 
 def _to_facts(facts: Sequence[Mapping[str, Any]]) -> list[schemas.FactOut]:
@@ -132,8 +133,8 @@ def _to_facts(facts: Sequence[Mapping[str, Any]]) -> list[schemas.FactOut]:
             text=fact["text"],
             sources=[
                 schemas.EvidenceOut(**{name: source[key] or None for name, key in names.items()})
-                for source in published_only(fact["sources"])
+                for source in filter_published(fact["sources"])
             ],
         )
-        for fact in published_only(facts)
+        for fact in filter_published(facts)
     ]

@@ -26,7 +26,7 @@ from sources.parse import InvalidFeed, parse, parse_sitemap
 from sources.parse.charsets import decode
 from wire.corpora.factchecks import file_formats
 from wire.corpora.factchecks.file_formats import Unreadable
-from wire.corpora.factchecks.load_jobs import lock
+from wire.corpora.factchecks.load_jobs import lock_file
 from wire.ingest import feed_entries
 
 MAX_PAGES: Final = 1_000  # of one run; the next goes on
@@ -56,7 +56,7 @@ def parse_address(given: str) -> str | None:
         return None
 
 
-def collect(
+def collect_reviews(
     address: str,
     progress: Callable[[SiteReport], None] = lambda _report: None,
     most_pages: int = MAX_PAGES,
@@ -65,7 +65,7 @@ def collect(
     """Read the reviews of a document, feed, sitemap or site into a file. Raises: Unreadable, if nothing there leads to pages."""
     run = _Run(WebAddress.parse(address), replace(how or feed_entries.policy(), max_body=MAX_DOCUMENT))
     try:
-        return run.collect(progress, most_pages)
+        return run.collect_reviews(progress, most_pages)
     finally:
         run.hosts.save()
 
@@ -76,13 +76,13 @@ class _Run:
     how: fetch.Policy
     hosts: HostNotes = field(default_factory=HostNotes)
 
-    def collect(self, progress: Callable[[SiteReport], None], most_pages: int) -> SiteReport:
+    def collect_reviews(self, progress: Callable[[SiteReport], None], most_pages: int) -> SiteReport:
         url = str(self.address)
-        ((_, outcome),) = self._fetch([url], is_page=True)
+        ((_, outcome),) = self._fetch_urls([url], is_page=True)
         if not isinstance(outcome, fetch.Fetched):
             is_private = isinstance(outcome, fetch.Failed) and outcome.code == "private_address"
             hint = f" {feed_entries.ALLOW_LOOPBACK}" if is_private else ""
-            raise Unreadable(f"{url} cannot be read: {_describe(outcome)}{hint}")
+            raise Unreadable(f"{url} cannot be read: {_describe_failure(outcome)}{hint}")
         directory = settings.WIRE_DATA_DIR / "factchecks"
         directory.mkdir(parents=True, exist_ok=True)
         # A query may hold a token, and names of files are listed at the desk.
@@ -96,11 +96,11 @@ class _Run:
             return SiteReport(file)
         file = directory / f"{name}.ndjson"
         file.touch()
-        with lock(file), file.open("r+b") as spool:
-            known = _read_known(spool)
+        with lock_file(file), file.open("r+b") as spool:
+            known = _read_spooled_pages(spool)
             waiting = {page: changed for page, changed in pages.items() if known.get(page) != changed}
             report = SiteReport(file, left=len(waiting))
-            self._read_pages(spool, dict(list(waiting.items())[:most_pages]), report, progress)
+            self._spool_pages(spool, dict(list(waiting.items())[:most_pages]), report, progress)
         return report
 
     def _list_pages(self, first: fetch.Fetched) -> dict[str, str] | None:
@@ -117,13 +117,13 @@ class _Run:
                     return None
                 if any(isinstance(one, Mapping) for one in file_formats.find_page_reviews(text)):
                     return {first.url: timezone.now().isoformat()}
-                entries = self._list_site(first.url)
-        own = [(entry.url, str(entry.changed_at or entry.published_at or "")) for entry in entries if self._is_own(entry.url)]
+                entries = self._list_site_pages(first.url)
+        own = [(entry.url, str(entry.changed_at or entry.published_at or "")) for entry in entries if self._is_own_url(entry.url)]
         if not own:
             raise Unreadable(f"{self.address} leads to no page of its own: it has no review, and no sitemap or feed names pages")
         return dict(sorted(own, key=lambda one: one[1], reverse=True))
 
-    def _list_site(self, home: str) -> list[Entry]:
+    def _list_site_pages(self, home: str) -> list[Entry]:
         """Return the pages below the address that the site's sitemaps name: those of its robots.txt, or the usual ones."""
         note = self.hosts.get(self.address.authority)
         lines = (line.partition(":") for line in (note.robots or "").splitlines()) if note else ()
@@ -134,10 +134,10 @@ class _Run:
 
     def _follow_sitemaps(self, urls: Sequence[str]) -> list[Entry]:
         asked, entries = set[str](), list[Entry]()
-        while waiting := [url for url in dict.fromkeys(urls) if url not in asked and self._is_own(url)][: 200 - len(asked)]:
+        while waiting := [url for url in dict.fromkeys(urls) if url not in asked and self._is_own_url(url)][: 200 - len(asked)]:
             asked |= set(waiting)
             urls = []
-            for _, answer in self._fetch(waiting):
+            for _, answer in self._fetch_urls(waiting):
                 if isinstance(answer, fetch.Fetched):
                     with suppress(InvalidFeed):
                         sitemap = parse_sitemap(answer.body, content_type=answer.content_type, url=answer.url)
@@ -145,11 +145,11 @@ class _Run:
                         urls += sitemap.children
         return entries
 
-    def _read_pages(
+    def _spool_pages(
         self, spool: IO[bytes], pages: Mapping[str, str], report: SiteReport, progress: Callable[[SiteReport], None]
     ) -> None:
         trouble = 0
-        for ask, outcome in self._fetch(list(pages), is_page=True):
+        for ask, outcome in self._fetch_urls(list(pages), is_page=True):
             reviews = list[Mapping[str, Any]]()
             if isinstance(outcome, fetch.Fetched):
                 trouble = 0
@@ -159,7 +159,7 @@ class _Run:
                 except Unreadable as error:
                     report.failures[f"{error}"] += 1
             elif not (isinstance(outcome, fetch.Failed) and outcome.code in ("http_404", "gone")):
-                report.failures[_describe(outcome)] += 1
+                report.failures[_describe_failure(outcome)] += 1
                 trouble += 1
                 if trouble == MOST_TROUBLE:
                     return
@@ -170,13 +170,13 @@ class _Run:
             report.read, report.with_reviews, report.left = report.read + 1, report.with_reviews + bool(reviews), report.left - 1
             progress(report)
 
-    def _fetch(self, urls: Sequence[str], *, is_page: bool = False) -> Iterator[tuple[fetch.Ask, fetch.Outcome]]:
+    def _fetch_urls(self, urls: Sequence[str], *, is_page: bool = False) -> Iterator[tuple[fetch.Ask, fetch.Outcome]]:
         host = self.address.host.removeprefix("www.")
         asks = [fetch.Ask(number, url, within=(host, self.address.authority), is_page=is_page) for number, url in enumerate(urls)]
         with closing(fetch.fetch_all(asks, self.how, self.hosts)) as fetched:
             yield from fetched
 
-    def _is_own(self, url: str) -> bool:
+    def _is_own_url(self, url: str) -> bool:
         try:
             host, own = WebAddress.parse(url).host, self.address.host.removeprefix("www.")
         except ValueError:
@@ -188,7 +188,7 @@ def _without_www(url: str) -> str:
     return url.partition("://")[2].removeprefix("www.")
 
 
-def _read_known(spool: IO[bytes]) -> dict[str, str]:
+def _read_spooled_pages(spool: IO[bytes]) -> dict[str, str]:
     """Return when each page in the file had changed, and leave the file open behind its last whole line."""
     known, end = dict[str, str](), 0
     for line in spool:
@@ -201,5 +201,5 @@ def _read_known(spool: IO[bytes]) -> dict[str, str]:
     return known
 
 
-def _describe(outcome: fetch.Outcome) -> str:
+def _describe_failure(outcome: fetch.Outcome) -> str:
     return outcome.message if isinstance(outcome, fetch.Failed) else "the server says that nothing changed"

@@ -13,9 +13,9 @@ from django.db.models import F, Max
 from wire.corpora.factchecks import identity
 from wire.corpora.factchecks.chunks import split_claim
 from wire.corpora.factchecks.claim_parsers import NOT_STORED, ClaimDraft, RefusedClaim
-from wire.corpora.factchecks.index_terms import INDEX, tokens_of, words_in
+from wire.corpora.factchecks.index_terms import INDEX, select_words, weigh_claim_tokens
 from wire.corpora.factchecks.models import Claim, ClaimCategory, ClaimRevision, ClaimVector, FactcheckState, RatingName, Word
-from wire.corpora.factchecks.ratings import SHIPPED, Rating, key_of, rate_label
+from wire.corpora.factchecks.ratings import SHIPPED, Rating, make_label_key, rate_label
 from wire.models import WireState
 from wire.search import postings_index
 
@@ -47,13 +47,13 @@ def create_defaults() -> None:
             name.save()
 
 
-def announce() -> None:
+def invalidate_caches() -> None:
     """Tell every reader that what is answered changed; in the transaction that changes it, if there is one."""
     with transaction.atomic(savepoint=False):
         WireState.raise_version()
 
 
-def store(entries: Sequence[ClaimDraft | RefusedClaim], now: dt.datetime) -> StoreResult:
+def store_claims(entries: Sequence[ClaimDraft | RefusedClaim], now: dt.datetime) -> StoreResult:
     """Write one batch; of a claim that comes twice the last counts. The same entries again change nothing."""
     counted = StoreResult()
     with transaction.atomic():
@@ -65,18 +65,18 @@ def store(entries: Sequence[ClaimDraft | RefusedClaim], now: dt.datetime) -> Sto
             claim = known.get(external_id)
             if claim is None:
                 claim = Claim(number=state.next_number + len(fresh), external_id=external_id, first_seen_at=now)
-                _write(claim, draft, now)
+                _copy_draft(claim, draft, now)
                 fresh.append(claim)
             elif claim.content_sha256 == draft.sha256:
                 counted.skipped += 1
             else:
-                before = tokens_of(claim) if claim.is_live else {}
+                before = weigh_claim_tokens(claim) if claim.is_live else {}
                 was_public, texts = claim.is_public and not claim.withdrawn_at, [chunk.plain for chunk in split_claim(claim)]
                 fields = {name: getattr(claim, name) for name in _OF_DRAFT}
                 fields["published_at"] = claim.published_at.isoformat() if claim.published_at else None
                 replaced.append(ClaimRevision(claim=claim, fields=fields, content_sha256=claim.content_sha256, until=now))
-                _write(claim, draft, now)
-                _follow_publication(claim, was_public, now)
+                _copy_draft(claim, draft, now)
+                _update_withdrawal(claim, was_public, now)
                 is_other_text = texts != [chunk.plain for chunk in split_claim(claim)]
                 if is_other_text and ClaimVector.objects.filter(claim=claim.pk).delete()[0]:
                     FactcheckState.objects.filter(pk=1).update(vectors_dropped=F("vectors_dropped") + 1)
@@ -84,25 +84,25 @@ def store(entries: Sequence[ClaimDraft | RefusedClaim], now: dt.datetime) -> Sto
         Claim.objects.bulk_create(fresh)
         Claim.objects.bulk_update([claim for claim, _ in changed], _WRITTEN, batch_size=100)
         _store_revisions(replaced)
-        _name_ratings(wanted.values())
-        _index([*((claim, dict[str, int]()) for claim in fresh), *changed], next_number=state.next_number + len(fresh))
+        _create_rating_names(wanted.values())
+        _update_index([*((claim, dict[str, int]()) for claim in fresh), *changed], next_number=state.next_number + len(fresh))
     counted.created, counted.updated = len(fresh), len(changed)
     return counted
 
 
-def withdraw(claim: Claim, reason: str, now: dt.datetime) -> None:
-    _change(claim, withdrawn_at=now, withdrawn_reason=reason)
+def withdraw_claim(claim: Claim, reason: str, now: dt.datetime) -> None:
+    _change_claim(claim, withdrawn_at=now, withdrawn_reason=reason)
 
 
-def give_back(claim: Claim, now: dt.datetime) -> None:
-    _change(claim, withdrawn_at=None, withdrawn_reason="", changed_at=now)
+def restore_claim(claim: Claim, now: dt.datetime) -> None:
+    _change_claim(claim, withdrawn_at=None, withdrawn_reason="", changed_at=now)
 
 
-def supersede(claim: Claim, by: str) -> None:
-    _change(claim, superseded_by=by)
+def supersede_claim(claim: Claim, by: str) -> None:
+    _change_claim(claim, superseded_by=by)
 
 
-def reindex() -> int:
+def reindex_claims() -> int:
     """Make the index anew, as after another choice of statuses that are answered; searches find less until it is done."""
     with transaction.atomic():
         FactcheckState.lock()
@@ -113,21 +113,21 @@ def reindex() -> int:
     while claims := list(Claim.objects.filter(number__gte=done).order_by("number")[:BATCH]):
         with transaction.atomic():
             FactcheckState.lock()
-            _index([(claim, {}) for claim in Claim.objects.filter(pk__in=[claim.pk for claim in claims])])
+            _update_index([(claim, {}) for claim in Claim.objects.filter(pk__in=[claim.pk for claim in claims])])
         done = claims[-1].number + 1
     return done
 
 
-def _change(claim: Claim, **values: Any) -> None:
+def _change_claim(claim: Claim, **values: Any) -> None:
     with transaction.atomic():
         FactcheckState.lock()
         claim.refresh_from_db()
-        before = tokens_of(claim) if claim.is_live else {}
+        before = weigh_claim_tokens(claim) if claim.is_live else {}
         for name, value in values.items():
             setattr(claim, name, value)
         claim.save(update_fields=list(values))
-        _index([(claim, before)])
-        announce()
+        _update_index([(claim, before)])
+        invalidate_caches()
 
 
 def _assign_ids(
@@ -136,8 +136,8 @@ def _assign_ids(
     """Return the stored claims that entries are about, and the drafts to store, by id; `counted` gets what is refused."""
     counted.refused = {place: str(entry) for place, entry in enumerate(entries) if isinstance(entry, RefusedClaim)}
     drafts = [entry for entry in entries if isinstance(entry, ClaimDraft)]
-    bare = {draft.external_id: identity.id_without_address(draft) for draft in drafts}
-    ids = {one for draft in drafts for one in (draft.external_id, identity.scoped_id(draft, draft.external_id))} | {*bare.values()}
+    bare = {draft.external_id: identity.make_bare_id(draft) for draft in drafts}
+    ids = {one for draft in drafts for one in (draft.external_id, identity.scope_id(draft, draft.external_id))} | {*bare.values()}
     known = {claim.external_id: claim for claim in Claim.objects.filter(external_id__in=ids)}
     # The id of the claim that has each name, as its id or short id; an id before a short id that is spelled the same.
     given_names = {name for draft in drafts for name in (draft.external_id, draft.short_id) if name}
@@ -153,7 +153,7 @@ def _assign_ids(
         if isinstance(given, RefusedClaim):
             continue
         try:
-            external_id = identity.find_id(given, holders, names)
+            external_id = identity.find_claim_id(given, holders, names)
         except RefusedClaim as why:
             counted.refused[place] = f"{given.name}: {why}"
             continue
@@ -189,10 +189,10 @@ def _assign_ids(
     return known, wanted
 
 
-def _write(claim: Claim, draft: ClaimDraft, now: dt.datetime) -> None:
+def _copy_draft(claim: Claim, draft: ClaimDraft, now: dt.datetime) -> None:
     for name in _OF_DRAFT:
         setattr(claim, name, getattr(draft, name))
-    claim.rating_key, claim.content_sha256, claim.changed_at = key_of(claim.rating_label), draft.sha256, now
+    claim.rating_key, claim.content_sha256, claim.changed_at = make_label_key(claim.rating_label), draft.sha256, now
 
 
 def _store_revisions(replaced: Sequence[ClaimRevision]) -> None:
@@ -204,7 +204,7 @@ def _store_revisions(replaced: Sequence[ClaimRevision]) -> None:
     ClaimRevision.objects.bulk_create(replaced)
 
 
-def _follow_publication(claim: Claim, was_public: bool, now: dt.datetime) -> None:
+def _update_withdrawal(claim: Claim, was_public: bool, now: dt.datetime) -> None:
     """Withdraw a claim that was public and is published no more; give back one that is published again."""
     shown = not claim.internal and claim.status in settings.FACTCHECKS_STATUSES
     if was_public and not claim.internal and not shown:
@@ -213,16 +213,16 @@ def _follow_publication(claim: Claim, was_public: bool, now: dt.datetime) -> Non
         claim.withdrawn_at, claim.withdrawn_reason = None, ""
 
 
-def _index(claims: Sequence[tuple[Claim, Mapping[str, int]]], *, next_number: int | None = None) -> None:
+def _update_index(claims: Sequence[tuple[Claim, Mapping[str, int]]], *, next_number: int | None = None) -> None:
     """Bring postings, words, categories and counts in step with claims; each comes with the tokens that it has in the index."""
-    now = {claim.number: tokens_of(claim) if claim.is_live else {} for claim, _ in claims}
+    now = {claim.number: weigh_claim_tokens(claim) if claim.is_live else {} for claim, _ in claims}
     gone = {claim.number: {token: 1 for token in before if token not in now[claim.number]} for claim, before in claims}
     postings_index.remove(INDEX, {number: tokens for number, tokens in gone.items() if tokens})
     postings_index.add(INDEX, {number: tokens for number, tokens in now.items() if tokens})
     # Milliseconds since 1970; 1 for a claim without a date, since 0 is what a number has that is no claim's.
     moments = {claim.number: int(claim.published_at.timestamp() * 1000) if claim.published_at else 0 for claim, _ in claims}
     postings_index.set_values(INDEX, {number: moment or 1 for number, moment in moments.items()})
-    tokens = sorted(words_in({token for found in now.values() for token in found}))
+    tokens = sorted(select_words({token for found in now.values() for token in found}))
     Word.objects.bulk_create([Word(token=token) for token in tokens], ignore_conflicts=True, batch_size=5_000)
     ClaimCategory.objects.filter(claim__in=[claim.pk for claim, before in claims if before]).delete()
     rows = [
@@ -239,8 +239,8 @@ def _index(claims: Sequence[tuple[Claim, Mapping[str, int]]], *, next_number: in
     FactcheckState.objects.filter(pk=1).update(**values)
 
 
-def _name_ratings(drafts: Iterable[ClaimDraft]) -> None:
-    labels = {key_of(draft.rating_label): draft for draft in drafts if draft.rating_label}
+def _create_rating_names(drafts: Iterable[ClaimDraft]) -> None:
+    labels = {make_label_key(draft.rating_label): draft for draft in drafts if draft.rating_label}
     known = set(RatingName.objects.filter(key__in=labels).values_list("key", flat=True))
     names = [
         RatingName(key=key, label=draft.rating_label, rating=draft.rating_hint or Rating.UNKNOWN)

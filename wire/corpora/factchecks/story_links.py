@@ -13,9 +13,9 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from wire.corpora.factchecks import search, store
-from wire.corpora.factchecks.languages import content_stems, stem
+from wire.corpora.factchecks.languages import list_content_stems, stem
 from wire.corpora.factchecks.models import Claim, ClaimVector, FactcheckState, StoryLink
-from wire.corpora.factchecks.vector_store import VectorStore, read_halves
+from wire.corpora.factchecks.vector_store import VectorStore, decode_half_floats
 from wire.models import StoryVector, WireState
 from wire.search.vectors import embedder
 from wire.text.tokens import split_words
@@ -28,11 +28,11 @@ DAYS: Final = 30  # for so long after its publication a story is looked at again
 BLOCK: Final = 64  # stories that are compared at once
 
 
-def link(days: int = DAYS) -> int | None:
+def link_recent_stories(days: int = DAYS) -> int | None:
     """Find the links of recent stories anew. Return how many there are; None if nothing changed. Editors' links stay."""
     since = timezone.now() - dt.timedelta(days=days)
     stories = StoryVector.objects.filter(story__published_at__gte=since).exclude(story__status="withdrawn")
-    if FactcheckState.objects.get(pk=1).linked == _mark(days, stories):
+    if FactcheckState.objects.get(pk=1).linked == _build_marker(days, stories):
         return None
     model = embedder()
     found = _find_links(list(stories.values_list("story_id", flat=True)), model.name, model.dimensions) if model else []
@@ -44,12 +44,12 @@ def link(days: int = DAYS) -> int | None:
             former.filter(story=story, claim=claim).delete()
         StoryLink.objects.bulk_create(found, ignore_conflicts=True)  # editors' stay as they are
         if was != now:
-            store.announce()
-        FactcheckState.objects.filter(pk=1).update(linked=_mark(days, stories))  # with the version that was just announced
+            store.invalidate_caches()
+        FactcheckState.objects.filter(pk=1).update(linked=_build_marker(days, stories))  # with the version that was just announced
     return len(found)
 
 
-def _mark(days: int, stories: QuerySet[StoryVector]) -> str:
+def _build_marker(days: int, stories: QuerySet[StoryVector]) -> str:
     """Return a text that changes with whatever links are found among."""
     versions = f"{FactcheckState.objects.get(pk=1).version} {WireState.objects.get(pk=1).version}"
     return f"{days} {versions} {stories.count()} {ClaimVector.objects.count()}"[:100]
@@ -57,27 +57,27 @@ def _mark(days: int, stories: QuerySet[StoryVector]) -> str:
 
 def _find_links(stories: Sequence[int], model: str, dimensions: int) -> list[StoryLink]:
     vectors, links = VectorStore(model, dimensions), list[StoryLink]()
-    vectors.follow()
-    numbers, matrix = vectors.everything()
+    vectors.read_new_rows()
+    numbers, matrix = vectors.get_vectors()
     if not len(numbers):
         return links
     columns = ("story_id", "story__current__headline", "story__current__summary_medium", "vector")
     for at in range(0, len(stories), BLOCK):
         rows = list(StoryVector.objects.filter(story__in=stories[at : at + BLOCK], model=model).values_list(*columns))
-        cosines = read_halves((row[3] for row in rows), dimensions) @ matrix.T
+        cosines = decode_half_floats((row[3] for row in rows), dimensions) @ matrix.T
         for (story, headline, summary, _), alike in zip(rows, cosines, strict=True):
             best = np.argsort(-alike)[:NEAREST]
             near = {int(numbers[place]): float(alike[place]) for place in reversed(best) if alike[place] >= ALIKE}
-            links += _confirm(story, f"{headline} {summary}", near) if near and headline else []
+            links += _confirm_by_words(story, f"{headline} {summary}", near) if near and headline else []
     return links
 
 
-def _confirm(story: int, text: str, near: dict[int, float]) -> list[StoryLink]:
+def _confirm_by_words(story: int, text: str, near: dict[int, float]) -> list[StoryLink]:
     """Return links with those claims (by number, with the cosine) whose words the story's text holds, too."""
     found = []
     for claim in Claim.objects.live().filter(number__in=near):
-        stems = content_stems(claim.synopsis, claim.language)
-        rarities = search.rarities(sorted(stems))
+        stems = list_content_stems(claim.synopsis, claim.language)
+        rarities = search.measure_rarities(sorted(stems))
         held = stems & {stem(word, claim.language) for word in split_words(text)}
         total = sum(rarities.values())
         share = sum(rarities[token] for token in held) / total if total else 0.0

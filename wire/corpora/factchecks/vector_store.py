@@ -31,7 +31,7 @@ class VectorStore:
         self._dropped = -1
         self._lock = threading.Lock()
 
-    def follow(self, *, at_once: bool = False) -> bool:
+    def read_new_rows(self, *, at_once: bool = False) -> bool:
         """Read what came since the last time; return False, reading nothing, if that takes long and is wanted at once."""
         dropped = FactcheckState.objects.values_list("vectors_dropped", flat=True).get(pk=1)
         if at_once and dropped != self._dropped:
@@ -43,59 +43,59 @@ class VectorStore:
                 rows = ClaimVector.objects.filter(model=self.model, pk__gt=self._last).order_by("pk")
                 found = list(rows.values_list("pk", "claim__number", "vector")[: FEW if at_once else PIECE])
                 if found:
-                    self._append(found)
+                    self._append_rows(found)
                 if len(found) < PIECE:
                     return not at_once or len(found) < FEW
 
-    def everything(self) -> tuple[Numbers, Vectors]:
+    def get_vectors(self) -> tuple[Numbers, Vectors]:
         """Return the claims' numbers, and a vector for each part beside them."""
         count = self._count
         return self._numbers[:count], self._matrix[:count]
 
-    def _append(self, rows: Sequence[tuple[int, int, Any]]) -> None:
+    def _append_rows(self, rows: Sequence[tuple[int, int, Any]]) -> None:
         # Arrays are filled before their length is raised, so that a search meanwhile sees only what is whole.
         count, needed = self._count, self._count + len(rows)
         if needed > len(self._matrix):
             size = max(needed, min(2 * needed, needed + PIECE))
-            self._matrix = _enlarge(self._matrix[:count], size)
-            self._numbers = _enlarge(self._numbers[:count], size)
-        self._matrix[count:needed] = read_halves((vector for _, _, vector in rows), self._dimensions)
+            self._matrix = _grow_array(self._matrix[:count], size)
+            self._numbers = _grow_array(self._numbers[:count], size)
+        self._matrix[count:needed] = decode_half_floats((vector for _, _, vector in rows), self._dimensions)
         self._numbers[count:needed] = [number for _, number, _ in rows]
         self._count, self._last = needed, rows[-1][0]
 
-    def compare(self, vector: Vectors, size: int) -> Likeness:
+    def compute_likeness(self, vector: Vectors, size: int) -> Likeness:
         """Return by number, below `size`, the cosine of the question and each claim's best part; NaN without a vector."""
-        numbers, matrix = self.everything()
+        numbers, matrix = self.get_vectors()
         best = np.full(max(size, int(numbers.max(initial=-1)) + 1), np.nan, dtype=np.float32)
-        np.fmax.at(best, numbers, _cosines(matrix, vector))
+        np.fmax.at(best, numbers, _compute_cosines(matrix, vector))
         return best[:size]
 
     @property
-    def is_sampled(self) -> bool:
+    def has_enough_vectors(self) -> bool:
         """True with enough vectors to know what is usual; if not, whatever is nearest counts as near."""
         return self._count >= LEAST
 
-    def usual(self, vector: Vectors) -> tuple[float, float]:
+    def measure_usual_cosine(self, vector: Vectors) -> tuple[float, float]:
         """Return mean and deviation of the question's cosines."""
-        if not self.is_sampled:
+        if not self.has_enough_vectors:
             return 0.75, 0.05
-        cosines = _cosines(self.everything()[1][:2_000], vector)
+        cosines = _compute_cosines(self.get_vectors()[1][:2_000], vector)
         return float(cosines.mean()), float(cosines.std())
 
 
-def read_halves(rows: Iterable[Any], dimensions: int) -> Vectors:
+def decode_half_floats(rows: Iterable[Any], dimensions: int) -> Vectors:
     halves = np.frombuffer(b"".join(map(bytes, rows)), dtype=HALF)
     vectors: Vectors = halves.reshape(-1, dimensions).astype(np.float32)
     return vectors
 
 
-def _enlarge(array: NDArray[Any], size: int) -> NDArray[Any]:
+def _grow_array(array: NDArray[Any], size: int) -> NDArray[Any]:
     larger = np.zeros((size, *array.shape[1:]), dtype=array.dtype)
     larger[: len(array)] = array
     return larger
 
 
-def _cosines(vectors: Vectors, vector: Vectors) -> Likeness:
+def _compute_cosines(vectors: Vectors, vector: Vectors) -> Likeness:
     # In this thread alone: BLAS would wake one for each core, which costs more than so few take.
     cosines: Likeness = np.einsum("ij,j", vectors, vector)
     return cosines

@@ -14,10 +14,10 @@ from django.utils.html import format_html
 from config.errors import WireError
 from sources.models import utc_today
 from wire.admin.base import Form, ModelAdmin, ReadOnly, ReasonField, column, count, link_public, marks, moment, never, remember
-from wire.corpora.common.forms import label
+from wire.corpora.common.forms import to_label
 from wire.corpora.timeline import releases, store
 from wire.corpora.timeline.corpus_directory import Problem, RefusedCorpus
-from wire.corpora.timeline.forms import PARTS, PREFIX, CorpusForm, form_of
+from wire.corpora.timeline.forms import PARTS, PREFIX, CorpusForm, build_form
 from wire.corpora.timeline.models import MODELS, Corpus, CorpusRelease, MotifEdge, Report, TimelineEvent
 from wire.models import WireState
 
@@ -39,17 +39,17 @@ class DraftAdmin(ModelAdmin[Any]):
 
     def response_add(self, request: HttpRequest, obj: Any, post_url_continue: str | None = None) -> HttpResponse:
         answer = super().response_add(request, obj, post_url_continue)
-        self.tell_release(request, obj)
+        self.remind_of_release(request, obj)
         return answer
 
     def response_change(self, request: HttpRequest, obj: Any) -> HttpResponse:
         answer = super().response_change(request, obj)
-        self.tell_release(request, obj)
+        self.remind_of_release(request, obj)
         return answer
 
-    def tell_release(self, request: HttpRequest, obj: Any) -> None:
+    def remind_of_release(self, request: HttpRequest, obj: Any) -> None:
         corpus = obj if isinstance(obj, Corpus) else obj.corpus
-        if not store.changes(corpus):
+        if not store.count_changes(corpus):
             return
         text = "Readers see this after the next release."
         if request.user.has_perm("timeline.add_corpusrelease"):
@@ -97,14 +97,14 @@ class CorpusAdmin(DraftAdmin):
     def change_view(self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None) -> HttpResponse:
         corpus = self.get_object(request, object_id)
         return super().change_view(
-            request, object_id, form_url, {"has_changes": bool(corpus and store.changes(corpus)), **(extra_context or {})}
+            request, object_id, form_url, {"has_changes": bool(corpus and store.count_changes(corpus)), **(extra_context or {})}
         )
 
     def view_on_site(self, corpus: Corpus) -> str | None:
         return reverse("timeline", args=[corpus.slug]) if corpus.release else None  # readers see nothing before the first release
 
     its_words = column("corpus.json", lambda corpus: format_html('<pre class="output">{}</pre>', corpus.written))
-    waiting = column("Not released yet", lambda corpus: _mark_changes(corpus))
+    waiting = column("Not released yet", lambda corpus: _render_change_count(corpus))
     public = column(
         "Public page",
         lambda corpus: (
@@ -120,11 +120,11 @@ class CorpusAdmin(DraftAdmin):
         back = HttpResponseRedirect(reverse("admin:timeline_corpus_change", args=[pk]))
         form, problems = ReleaseForm(request.POST if request.method == "POST" else None), list[Problem]()
         if "undo" in request.GET:
-            return self._discard(request, corpus, back)
+            return self._confirm_discard(request, corpus, back)
         try:
             with transaction.atomic():
                 if form.is_valid():
-                    if made := releases.release(corpus, form.cleaned_data["note"]):
+                    if made := releases.release_draft(corpus, form.cleaned_data["note"]):
                         remember(request, [corpus], f"Released {made.number}: {made.note}")
                         self.message_user(request, f"Release {made.number} is public.", messages.SUCCESS)
                     else:
@@ -146,13 +146,13 @@ class CorpusAdmin(DraftAdmin):
             "next": corpus.release + 1,
             "form": form,
             "problems": problems[:SHOWN],
-            "differences": [_describe(one, old, new) for one in differences[:SHOWN]],
+            "differences": [_describe_difference(one, old, new) for one in differences[:SHOWN]],
             "number": len(differences),
-            "described": store.changes(corpus).get("corpus"),
+            "described": store.count_changes(corpus).get("corpus"),
         }
         return render(request, "admin/timeline_release.html", context, status=422 if problems else 200)
 
-    def _discard(self, request: HttpRequest, corpus: Corpus, back: HttpResponse) -> HttpResponse:
+    def _confirm_discard(self, request: HttpRequest, corpus: Corpus, back: HttpResponse) -> HttpResponse:
         if request.method != "POST":
             points = ["All unreleased changes are lost, including those of other editors.", "This cannot be undone."]
             title = f"Discard the unreleased changes of {corpus.name}"
@@ -160,20 +160,20 @@ class CorpusAdmin(DraftAdmin):
             return render(request, "admin/confirm.html", self.admin_site.each_context(request) | context)
         with transaction.atomic():
             WireState.lock()
-            store.undo(corpus)
+            store.discard_draft(corpus)
             remember(request, [corpus], "Discarded all unreleased changes")
         self.message_user(request, "All unreleased changes were discarded.")
         return back
 
 
-def _describe(one: store.Difference, old: store.Rows, new: store.Rows) -> dict[str, Any]:
+def _describe_difference(one: store.Difference, old: store.Rows, new: store.Rows) -> dict[str, Any]:
     row = (old if one.what == "removed" else new)[one.table][one.key]
     title = one.key if one.table == "edges" else row.get("title") or row["label"]
-    return {**one._asdict(), "fields": [*map(label, one.fields)], "title": title, "kind": MODELS[one.table]._meta.verbose_name}
+    return {**one._asdict(), "fields": [*map(to_label, one.fields)], "title": title, "kind": MODELS[one.table]._meta.verbose_name}
 
 
-def _mark_changes(corpus: Corpus) -> str:
-    changed = sum(counted.total() for counted in store.changes(corpus).values())
+def _render_change_count(corpus: Corpus) -> str:
+    changed = sum(counted.total() for counted in store.count_changes(corpus).values())
     return marks(count(changed, "change", "changes")) if changed else ""
 
 
@@ -236,26 +236,28 @@ class RowAdmin(DraftAdmin):
         return found
 
     def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any) -> Any:
-        return form_of(self.table) if self.has_change_permission(request, obj) else super().get_form(request, obj, change, **kwargs)
+        return (
+            build_form(self.table) if self.has_change_permission(request, obj) else super().get_form(request, obj, change, **kwargs)
+        )
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         if not self.has_change_permission(request, obj):
             return ("corpus", "key", "body")
-        own = [name for name in form_of(self.table).base_fields if name.startswith(PREFIX)]
+        own = [name for name in build_form(self.table).base_fields if name.startswith(PREFIX)]
         return [*([] if obj else ["corpus"]), *own, "seen"]
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:  # noqa: ARG002
         """Replace the draft's row; a released row is never overwritten."""
-        store.update(obj.corpus, self.table, [(None, form.row)], set())
+        store.update_draft_rows(obj.corpus, self.table, [(None, form.row)], set())
         stored = type(obj).objects.draft(obj.corpus_id).get(key=form.row["id"])
         obj.pk, obj.key, obj.body = stored.pk, stored.key, stored.body
 
     def delete_model(self, request: HttpRequest, obj: Any) -> None:
-        store.drop(type(obj), [obj.pk])
-        self.tell_release(request, obj)
+        store.drop_draft_rows(type(obj), [obj.pk])
+        self.remind_of_release(request, obj)
 
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:  # noqa: ARG002
-        store.drop(self.model, list(queryset.values_list("pk", flat=True)))
+        store.drop_draft_rows(self.model, list(queryset.values_list("pk", flat=True)))
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
         # Released rows are only left out of the next release.

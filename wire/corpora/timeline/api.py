@@ -11,9 +11,9 @@ from pydantic import BaseModel, Field, create_model
 
 from config.errors import NotFound
 from config.http.responses import BRIEFLY, errors, json_response
-from wire.corpora.common.rest import UNKNOWN_PARAMETER, document_answers
+from wire.corpora.common.rest import UNKNOWN_PARAMETER, build_route_options
 from wire.corpora.timeline import dump, queries, schemas
-from wire.corpora.timeline.queries.scope import scope_of
+from wire.corpora.timeline.queries.scope import get_scope
 from wire.corpora.timeline.row_schemas import Frame, Grade, Stance
 from wire.schemas.params import MAX_QUERY
 
@@ -66,25 +66,25 @@ class WordingQuery(ReleaseQuery):
     draft: str = Field(min_length=1, max_length=4_000, description="The text to check; MCP takes longer ones.")
 
 
-_answers = partial(document_answers, refusals=REFUSALS)
+_answers = partial(build_route_options, refusals=REFUSALS)
 
 
-def _answer(found: BaseModel) -> HttpResponse:
+def _render_json(found: BaseModel) -> HttpResponse:
     # Cached briefly: a release's rows never change, but a newer version may compute something else from them.
     return json_response(orjson.dumps(found.model_dump(mode="json", exclude_unset=True)), BRIEFLY)
 
 
 @router.get("/corpora.json", **_answers(schemas.CorporaOut), summary="Corpora of dated reports")
 def corpora(request: HttpRequest) -> HttpResponse:
-    return _answer(queries.list_corpora())
+    return _render_json(queries.list_corpora())
 
 
 @router.get("/{corpus}.json", **_answers(schemas.CorpusOut, 404, 422), summary="A corpus and its newest release")
 def corpus(request: HttpRequest, corpus: Slug) -> HttpResponse:
-    return _answer(queries.get_corpus(corpus))
+    return _render_json(queries.get_corpus(corpus))
 
 
-def _add(name: str, query: Callable[..., BaseModel], base: type[ReleaseQuery], summary: str, **own: Any) -> None:
+def _add_route(name: str, query: Callable[..., BaseModel], base: type[ReleaseQuery], summary: str, **own: Any) -> None:
     """Add the route of a question about a corpus. `own`: the types of its parameters beside those of `base`, None by default."""
     fields: Any = {one: (kind, None) for one, kind in own.items()}
     # The OpenAPI document lists it under this name.
@@ -92,30 +92,30 @@ def _add(name: str, query: Callable[..., BaseModel], base: type[ReleaseQuery], s
     parameters = create_model(model, __base__=base, **fields) if own else base
 
     def view(request: HttpRequest, corpus: Slug, asked: Query[parameters]) -> HttpResponse:  # type: ignore[valid-type]
-        return _answer(query(corpus, **dict(asked)))
+        return _render_json(query(corpus, **dict(asked)))
 
     view.__name__ = "timeline_events" if name == "events" else name  # generated clients depend on it
     statuses = (404, 410, 422) if name == "deepen" else (404, 422)
     router.get(f"/{{corpus}}/{name}.json", **_answers(get_type_hints(query)["return"], *statuses), summary=summary)(view)
 
 
-_add("reports", queries.search_reports, TimelineSearchQuery, "Search a corpus's reports")
+_add_route("reports", queries.search_reports, TimelineSearchQuery, "Search a corpus's reports")
 
 
 @router.get("/{corpus}/reports/{report_id}.json", **_answers(schemas.TimelineReportOut, 404, 410, 422), summary="One report, whole")
 def report(request: HttpRequest, corpus: Slug, report_id: Key, asked: Query[ReleaseQuery]) -> HttpResponse:
-    return _answer(queries.get_report(corpus, report_id, asked.as_of))
+    return _render_json(queries.get_report(corpus, report_id, asked.as_of))
 
 
-_add("catalog", queries.mandela_catalog, Filtered, "Remembered and recorded variants", category=Word, status=Word, motif=Word)
-_add("motifs", queries.motif_map, Filtered, "Motifs and their links", family=Word, motif=Word)
-_add("threads", queries.story_threads, Filtered, "Threads with their frames", thread_id=ThreadId, lens=Frame | None)
-_add("events", queries.events, Filtered, "Timeline events, oldest first", layer=Word)
-_add("compare", queries.compare_sources, CompareQuery, "A topic as each side tells it")
-_add("deepen", queries.deepen_story, ReleaseQuery, "Directions for research", report_id=Word, motif=Word, thread_id=Word)
-_add("stats", queries.stats, ReleaseQuery, "Statistics of a corpus")
-_add("manifest", queries.agent_manifest, ReleaseQuery, "What a corpus is, and its rules")
-_add("wording", queries.check_wording, WordingQuery, "Check a draft against the rules")
+_add_route("catalog", queries.mandela_catalog, Filtered, "Remembered and recorded variants", category=Word, status=Word, motif=Word)
+_add_route("motifs", queries.motif_map, Filtered, "Motifs and their links", family=Word, motif=Word)
+_add_route("threads", queries.story_threads, Filtered, "Threads with their frames", thread_id=ThreadId, lens=Frame | None)
+_add_route("events", queries.events, Filtered, "Timeline events, oldest first", layer=Word)
+_add_route("compare", queries.compare_sources, CompareQuery, "A topic as each side tells it")
+_add_route("deepen", queries.deepen_story, ReleaseQuery, "Directions for research", report_id=Word, motif=Word, thread_id=Word)
+_add_route("stats", queries.stats, ReleaseQuery, "Statistics of a corpus")
+_add_route("manifest", queries.agent_manifest, ReleaseQuery, "What a corpus is, and its rules")
+_add_route("wording", queries.check_wording, WordingQuery, "Check a draft against the rules")
 
 
 @router.get(
@@ -124,7 +124,7 @@ _add("wording", queries.check_wording, WordingQuery, "Check a draft against the 
     summary="A file of a release, as `timeline load` takes it",
 )
 def file(request: HttpRequest, corpus: Slug, name: Key, asked: Query[ReleaseQuery]) -> HttpResponse:
-    scope = scope_of(corpus, asked.as_of)
+    scope = get_scope(corpus, asked.as_of)
     if name not in queries.FILES:
         raise NotFound("There is no such file.", f"Files: {', '.join(queries.FILES)}.")
-    return json_response(dump.build_file(scope.corpus, scope.release, f"{name}.json"), BRIEFLY)
+    return json_response(dump.build_release_file(scope.corpus, scope.release, f"{name}.json"), BRIEFLY)

@@ -32,7 +32,7 @@ class Zoom:
     later: str | None
 
 
-def zoom(counts: Counts, period: str = "", today: dt.date = dt.date.max) -> Zoom:
+def zoom_to_period(counts: Counts, period: str = "", today: dt.date = dt.date.max) -> Zoom:
     """Lay out a period; without one the newest with few events, by `today` if possible. Raises: ValueError for no period."""
     days = [day.isoformat() for day, _, _ in counts]
     if not period:
@@ -42,7 +42,7 @@ def zoom(counts: Counts, period: str = "", today: dt.date = dt.date.max) -> Zoom
         period = newest[:length] or ALL
     first, last = _read_bounds(period)
     length = 0 if period == ALL else len(period)
-    trail = [("All years", ALL), *((_name(period[:end]), period[:end]) for end in (4, 7, 10) if end <= length)]
+    trail = [("All years", ALL), *((_name_period(period[:end]), period[:end]) for end in (4, 7, 10) if end <= length)]
     totals = defaultdict[str, dict[bool, int]](lambda: {True: 0, False: 0})
     for day, is_official, number in counts:
         if length < 10 and day.isoformat()[:length] == period[:length] * bool(length):
@@ -50,7 +50,7 @@ def zoom(counts: Counts, period: str = "", today: dt.date = dt.date.max) -> Zoom
     most = max((number for lanes in totals.values() for number in lanes.values()), default=1)
     parts = [
         {
-            "name": _name(part),
+            "name": _name_period(part),
             "period": part,
             "lanes": [
                 (name, number, round(100 * number / most))
@@ -76,7 +76,7 @@ def _read_bounds(period: str) -> tuple[dt.date | None, dt.date | None]:
     return first, first.replace(day=calendar.monthrange(year, month)[1]) if len(period) == 7 else first
 
 
-def _name(period: str) -> str:
+def _name_period(period: str) -> str:
     """Return the name of a period within the next longer one: 2026, March, 14 March."""
     if len(period) == 4:
         return period
@@ -84,7 +84,7 @@ def _name(period: str) -> str:
     return f"{day:%B}" if len(period) == 7 else f"{day:%-d %B}"
 
 
-def arcs(nodes: Sequence[NodeOut], edges: Iterable[EdgeOut]) -> dict[str, Any]:
+def lay_out_arcs(nodes: Sequence[NodeOut], edges: Iterable[EdgeOut]) -> dict[str, Any]:
     """Lay out motifs below each other, in their order, each link as an arc beside them, so that no label covers another."""
     most = max((node.freq for node in nodes), default=0) or 1
     heights = {node.id: ROW * number + ROW // 2 for number, node in enumerate(nodes)}

@@ -8,7 +8,7 @@ import orjson
 from django.conf import settings
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
-from wire.corpora.timeline.row_schemas import Line, Text, Url, plain
+from wire.corpora.timeline.row_schemas import Line, Text, Url, expect_plain_text
 
 RESERVED: Final = frozenset({"corpora"})  # slugs that would be addresses: /api/timeline/corpora.json
 KINDS: Final[dict[str, dict[str, Any]]] = orjson.loads((Path(settings.BASE_DIR) / "fixtures" / "timeline-kinds.json").read_bytes())
@@ -20,7 +20,7 @@ Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max
 Domain = Annotated[str, StringConstraints(pattern=r"^[a-z0-9-]+(\.[a-z0-9-]+)+$", max_length=253)]
 
 
-def _check_free(slug: str) -> str:
+def _refuse_reserved_slug(slug: str) -> str:
     if slug in RESERVED:
         raise ValueError(f"{slug} is an address of the API; choose another")
     return slug
@@ -93,7 +93,7 @@ class LeftOutName(StrictModel):
 
 
 class CorpusFile(StrictModel):
-    slug: Annotated[Name, Field(max_length=40), AfterValidator(_check_free)]
+    slug: Annotated[Name, Field(max_length=40), AfterValidator(_refuse_reserved_slug)]
     name: Line
     kind: Kind = "folklore"
     version: Line = "1"
@@ -113,12 +113,12 @@ class CorpusFile(StrictModel):
     say: list[Line]
     avoid: list[Line]
     rules: list[Line]
-    search_words: Annotated[str, Field(max_length=100), AfterValidator(plain)]
+    search_words: Annotated[str, Field(max_length=100), AfterValidator(expect_plain_text)]
     left_out_names: list[LeftOutName] = []
 
     @model_validator(mode="before")
     @classmethod
-    def _complete(cls, written: Any) -> Any:
+    def _fill_in_defaults(cls, written: Any) -> Any:
         """Fill in what the kind has; parts of vocabularies, lanes, labels and phrases too."""
         if not isinstance(written, dict):
             return written

@@ -58,35 +58,35 @@ class Written:
     texts: dict[str, str] = field(default_factory=dict)  # of each file
     starts: dict[str, list[int]] = field(default_factory=dict)  # of the rows of each table with a problem
 
-    def locate(self, table: Table, number: int, fields: tuple[str, ...]) -> int:
+    def find_line(self, table: Table, number: int, fields: tuple[str, ...]) -> int:
         """Return the line of a row, or of a field within it, found by the names on the way; 0 for rows of the database."""
         text = self.texts.get(table.file)
         if text is None:
             return 0
         if table.name not in self.starts:
-            self.starts[table.name] = [*_find_rows(text, table.member), len(text)]
+            self.starts[table.name] = [*_find_row_offsets(text, table.member), len(text)]
         starts = self.starts[table.name]
         at, end = starts[number : number + 2] if number + 1 < len(starts) else (0, len(text))
         for name in fields or ("id",):
             at = max(at, text.find(f'"{name}"', at, end))
-        return _line(text, at)
+        return _count_lines(text, at)
 
 
-def read(directory: Path) -> Written:
+def read_directory(directory: Path) -> Written:
     """Raises: RefusedCorpus, with every file that cannot be read."""
     problems: list[Problem] = []
     written = Written(rows={table.name: [] for table in TABLES})
     for name in (*FILES, *(name for name in (CORPUS, RELEASE) if (directory / name).exists())):
         try:
             text = _read_text(directory / name)
-            content = _decode(text)
+            content = _decode_object(text)
         except json.JSONDecodeError as error:
             problems.append(Problem(name, error.lineno, f"is not JSON: {error.msg}"))
         except ValueError as error:
             problems.append(Problem(name, 0, str(error)))
         else:
             if name in FILES:
-                problems += _take_rows(written, name, text, content)
+                problems += _store_file_rows(written, name, text, content)
             elif name == CORPUS:
                 written.corpus = content
             else:
@@ -96,7 +96,7 @@ def read(directory: Path) -> Written:
     return written
 
 
-def _take_rows(written: Written, name: str, text: str, content: dict[str, Any]) -> Iterator[Problem]:
+def _store_file_rows(written: Written, name: str, text: str, content: dict[str, Any]) -> Iterator[Problem]:
     """Take the rows of a file and what else it says; yield what has no place there."""
     tables = {table.member: table.name for table in TABLES if table.file == name}
     written.texts[name], written.meta[name] = text, {}
@@ -107,7 +107,7 @@ def _take_rows(written: Written, name: str, text: str, content: dict[str, Any]) 
             written.meta[name] = value
         else:
             message = "is not a list" if key in tables else f"is unknown here; accepted: meta, {', '.join(tables)}"
-            yield Problem(name, _line(text, text.find(f'"{key}"')), f"{key!r} {message}")
+            yield Problem(name, _count_lines(text, text.find(f'"{key}"')), f"{key!r} {message}")
     if missing := tables.keys() - content.keys():
         yield Problem(name, 1, f"{', '.join(sorted(missing))} is missing")
 
@@ -125,7 +125,7 @@ def _read_text(file: Path) -> str:
         raise ValueError(f"cannot be read: {error.strerror}") from error
 
 
-def _refuse_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _refuse_duplicate_names(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
         names = [name for name, _ in pairs]
@@ -137,11 +137,11 @@ def _refuse_constant(name: str) -> Any:
     raise ValueError(f"{name} is not JSON")
 
 
-_DECODER: Final = json.JSONDecoder(object_pairs_hook=_refuse_twins, parse_constant=_refuse_constant)
+_DECODER: Final = json.JSONDecoder(object_pairs_hook=_refuse_duplicate_names, parse_constant=_refuse_constant)
 _BETWEEN: Final = re.compile(r"[\s,]*")
 
 
-def _decode(text: str) -> dict[str, Any]:
+def _decode_object(text: str) -> dict[str, Any]:
     """Raises: json.JSONDecodeError."""
     try:
         found = _DECODER.decode(text)
@@ -158,15 +158,14 @@ def _find_unreadable_row(text: str) -> int:
     at = 0
     try:
         for table in TABLES:
-            for start in _find_rows(text, table.member):
+            for start in _find_row_offsets(text, table.member):
                 at = start
     except (ValueError, RecursionError):
         return at
     return 0
 
 
-def _find_rows(text: str, member: str) -> Iterator[int]:
-    """Yield where each row of a member begins."""
+def _find_row_offsets(text: str, member: str) -> Iterator[int]:
     found = re.search(rf'"{member}"\s*:\s*\[[\s,]*', text)
     at = found.end() if found else len(text)
     while at < len(text) and text[at] != "]":
@@ -174,5 +173,5 @@ def _find_rows(text: str, member: str) -> Iterator[int]:
         at = _BETWEEN.match(text, _DECODER.raw_decode(text, at)[1]).end()  # type: ignore[union-attr]
 
 
-def _line(text: str, at: int) -> int:
+def _count_lines(text: str, at: int) -> int:
     return text.count("\n", 0, max(at, 0)) + 1

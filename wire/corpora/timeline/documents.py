@@ -8,7 +8,7 @@ from django.conf import settings
 from citations.format.corpora import cite_article
 from config.plugins import DocumentKind
 from wire.corpora.timeline import queries, wire_sync
-from wire.corpora.timeline.queries.scope import scope_of
+from wire.corpora.timeline.queries.scope import get_scope
 from wire.schemas.documents import DocumentHit, DocumentOut, DocumentsOut, build_document
 from wire.schemas.params import read_date
 from wire.text.plain_text import addresses_model
@@ -34,7 +34,7 @@ def fetch_document(own_id: str) -> DocumentOut:
     report = queries.get_report(slug, report_id)
     phrasing = report.recommended_phrasing
     text = "\n".join([report.long_summary or report.summary, *(f"{one.text} ({one.status})" for one in report.claims)])
-    language = scope_of(slug).settings.phrases.language
+    language = get_scope(slug).settings.phrases.language
     says = f"Evidence grade: {report.evidence_grade}. {language} Say: {phrasing.say} Avoid: {phrasing.avoid}"
     flags = ", ".join(report.safety_flags or [])
     body = "\n\n".join(filter(None, (report.display_flag, quote_lines(f"\n{text}", labelled=True).strip(), says)))

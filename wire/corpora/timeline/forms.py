@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from unfold import widgets
 
 from wire.admin.base import FreshForm, LinesField
-from wire.corpora.common.forms import RecordsField, label, skip_null
+from wire.corpora.common.forms import RecordsField, get_non_null_schema, to_label
 from wire.corpora.timeline import validation
 from wire.corpora.timeline.corpus_config import KINDS, CorpusFile, parse_corpus
 from wire.corpora.timeline.models import MODELS, Corpus
@@ -30,14 +30,14 @@ _LONG: Final = ("about", "never_claims", "licence", "summary", "frame", "definit
 
 def build_field(name: str, schema: dict[str, Any], required: bool, definitions: Mapping[str, Any]) -> forms.Field:
     """Return the field for a value of a row, by its JSON Schema; `definitions` has the types that it names."""
-    title = label(name)
+    title = to_label(name)
     required = required and {"type": "null"} not in schema.get("anyOf", ())
-    match skip_null(schema):
+    match get_non_null_schema(schema):
         case {"type": "array", "items": {"type": "string"}}:
             return LinesField(label=title, required=False, help_text="One per line.")
         case {"type": "array", "items": {"$ref": record}}:
             records = RecordsField(definitions[record.rpartition("/")[2]], definitions, label=title, required=required)
-            records.help_text = records.describe(load("timeline_fields")["examples"], {})
+            records.help_text = records.build_help_text(load("timeline_fields")["examples"], {})
             return records
         case {"type": "boolean"}:
             return forms.BooleanField(label=title, required=False, widget=widgets.UnfoldBooleanWidget)
@@ -73,7 +73,7 @@ class RowForm(FreshForm[Any]):
         corpora = Corpus.objects.filter(pk=chosen) if str(chosen).isdigit() else Corpus.objects.all()
         offered: dict[str, dict[str, str]] = defaultdict(dict)
         for corpus in corpora:
-            for path, words in validation.list_words(self.table, parse_corpus(corpus.written)).items():
+            for path, words in validation.list_accepted_words(self.table, parse_corpus(corpus.written)).items():
                 offered[path] |= dict(zip(words, words, strict=True))
         for path, table in load("timeline_fields")["references"].get(self.table, {}).items():
             rows = MODELS[table].objects.filter(corpus__in=corpora, until=None, dropped=False).in_order()
@@ -85,14 +85,14 @@ class RowForm(FreshForm[Any]):
             if isinstance(field := self.fields[name], RecordsField):
                 records[field][path.rpartition(".")[2]] = options
             elif options and len(options) <= OFFERED:
-                self._offer(name, options, are_many=path.endswith(".*"))
+                self._set_choices(name, options, are_many=path.endswith(".*"))
         for box, columns in records.items():
             # The first word often stands for what is official, which needs more.
             examples = {column: [*options][:2][-1] for column, options in columns.items() if options}
             short = {column: options for column, options in columns.items() if 0 < len(options) <= NAMED}
-            box.help_text = box.describe(load("timeline_fields")["examples"] | examples, short)
+            box.help_text = box.build_help_text(load("timeline_fields")["examples"] | examples, short)
 
-    def _offer(self, name: str, options: Mapping[str, str], *, are_many: bool) -> None:
+    def _set_choices(self, name: str, options: Mapping[str, str], *, are_many: bool) -> None:
         """Let a field choose from these values; what it holds comes first, in its order, even if it is not among them."""
         field = self.fields[name]
         held = self.initial.get(name) or []
@@ -114,7 +114,7 @@ class RowForm(FreshForm[Any]):
         self.row = self._build_row(data)
         for message, fields in self._find_problems(corpus):
             names = (f"{PREFIX}{'__'.join(fields)}", f"{PREFIX}{fields[0]}") if fields else ()
-            self.add_error(next((name for name in names if name in self.fields), None), self._relabel(message))
+            self.add_error(next((name for name in names if name in self.fields), None), self._name_columns(message))
         return data
 
     def _find_problems(self, corpus: Corpus) -> Iterable[tuple[str, tuple[str, ...]]]:
@@ -127,10 +127,10 @@ class RowForm(FreshForm[Any]):
         key = self.row["id"]
         if not self.instance.pk and key in known[self.table]:
             yield "This id is already taken.", ("id",)
-        known[self.table][key] = validation.summarize(self.table, self.row)
+        known[self.table][key] = validation.summarize_row(self.table, self.row)
         yield from validation.check_row(self.table, self.row, parse_corpus(corpus.written), known)
 
-    def _relabel(self, message: str) -> str:
+    def _name_columns(self, message: str) -> str:
         """Name columns in a message, such as `claims.0.source_url`, as the form does."""
         known = {step for path in self.parts.values() for step in path}
 
@@ -140,7 +140,7 @@ class RowForm(FreshForm[Any]):
                 return match[0]
             if field := self.fields.get(PREFIX + "__".join((first, *inner))):
                 return str(field.label)
-            return ", ".join(f"entry {int(step) + 1}" if step.isdecimal() else label(step) for step in inner or [first])
+            return ", ".join(f"entry {int(step) + 1}" if step.isdecimal() else to_label(step) for step in inner or [first])
 
         return capfirst(_COLUMN.sub(name_column, message))
 
@@ -155,20 +155,20 @@ class RowForm(FreshForm[Any]):
             if isinstance(value, str):
                 value = value.replace("\r\n", "\n").strip() or None
             (values.setdefault(path[0], {}) if len(path) > 1 else values)[path[-1]] = value
-        return _merge(before, values, {name for name, field in ROWS[self.table].model_fields.items() if field.is_required()})
+        return _merge_values(before, values, {name for name, field in ROWS[self.table].model_fields.items() if field.is_required()})
 
 
 def _is_empty(value: Any) -> bool:
     return value is None or value is False or value == []
 
 
-def _merge(before: Mapping[str, Any], values: Mapping[str, Any], needed: Iterable[str] = ()) -> dict[str, Any]:
+def _merge_values(before: Mapping[str, Any], values: Mapping[str, Any], needed: Iterable[str] = ()) -> dict[str, Any]:
     """Return the values in the order in which they were stored; empty ones as they were stored, or where they are needed."""
     merged: dict[str, Any] = {}
     for name in dict.fromkeys((*before, *values)):
         value, stored = values.get(name), before.get(name)
         if isinstance(value, dict):
-            value = None if all(map(_is_empty, value.values())) else _merge(stored or {}, value)
+            value = None if all(map(_is_empty, value.values())) else _merge_values(stored or {}, value)
         if not _is_empty(value):
             merged[name] = value
         elif name in needed or (name in before and _is_empty(stored)):
@@ -176,10 +176,10 @@ def _merge(before: Mapping[str, Any], values: Mapping[str, Any], needed: Iterabl
     return merged
 
 
-def form_of(table: str) -> type[RowForm]:
+def build_form(table: str) -> type[RowForm]:
     schema = ROWS[table].model_json_schema()
     parts, fields = {}, {}
-    for name, path, part, required in _list_parts(schema):
+    for name, path, part, required in _list_form_fields(schema):
         title = path[-1] if path[-1].startswith(path[0]) else "_".join(path)
         parts[name], fields[PREFIX + name] = path, build_field(title, part, required, schema.get("$defs", {}))
     for name, help_text in load("timeline_fields")["help"].items():
@@ -190,10 +190,10 @@ def form_of(table: str) -> type[RowForm]:
     return type(f"{table.capitalize()}Form", (RowForm,), {**fields, "table": table, "parts": parts, "Meta": meta})
 
 
-def _list_parts(whole: Mapping[str, Any]) -> Iterator[tuple[str, tuple[str, ...], dict[str, Any], bool]]:
+def _list_form_fields(whole: Mapping[str, Any]) -> Iterator[tuple[str, tuple[str, ...], dict[str, Any], bool]]:
     """Yield each value of a type that has a field: the field's name, its path, its JSON Schema, and whether it is needed."""
     for name, part in whole["properties"].items():
-        is_needed, value = name in whole.get("required", ()), skip_null(part)
+        is_needed, value = name in whole.get("required", ()), get_non_null_schema(part)
         record = whole.get("$defs", {}).get(value.get("$ref", "").rpartition("/")[2], {})
         inner = record.get("properties") or {key: {"type": "string"} for key in value.get("propertyNames", {}).get("enum", ())}
         for key, schema in inner.items():
@@ -204,7 +204,7 @@ def _list_parts(whole: Mapping[str, Any]) -> Iterator[tuple[str, tuple[str, ...]
 
 _CORPUS: Final = CorpusFile.model_json_schema()
 # Left-out names are digests under this installation's key, which `timeline name` makes.
-PARTS: Final = {name: (path, schema) for name, path, schema, _ in _list_parts(_CORPUS) if name != "left_out_names"}
+PARTS: Final = {name: (path, schema) for name, path, schema, _ in _list_form_fields(_CORPUS) if name != "left_out_names"}
 _NEEDED: Final = ("slug", "name", "kind")
 
 
@@ -259,7 +259,7 @@ class CorpusForm(FreshForm[Corpus]):
                 path = [str(part) for part in error["loc"]]
                 at = next((name for name in ("__".join(path[:2]), path[0] if path else "") if name in self.fields), None)
                 below = error["loc"][(at or "").count("__") + 1 :]
-                entry = "".join(f"Entry {part + 1}: " if isinstance(part, int) else f"{label(part)}: " for part in below)
+                entry = "".join(f"Entry {part + 1}: " if isinstance(part, int) else f"{to_label(part)}: " for part in below)
                 self.add_error(at, capfirst(f"{entry}{_describe_error(at, error)}."))
             return data
         if not self.instance.pk and Corpus.objects.filter(slug=found.slug).exists():

@@ -29,11 +29,11 @@ class LoadResult:
     release: CorpusRelease | None = None
 
 
-def check(directory: Path, slug: str = "") -> tuple[Written, CorpusFile]:
+def check_directory(directory: Path, slug: str = "") -> tuple[Written, CorpusFile]:
     """Read a directory and check every rule. Raises: RefusedCorpus, with every problem."""
-    written = corpus_directory.read(directory)
-    corpus = validation.corpus_of(written, slug or suggest_slug(directory))
-    validation.expect(written, corpus)
+    written = corpus_directory.read_directory(directory)
+    corpus = validation.parse_corpus_file(written, slug or suggest_slug(directory))
+    validation.expect_valid(written, corpus)
     return written, corpus
 
 
@@ -61,22 +61,22 @@ def write_example(directory: Path, kind: str) -> CorpusFile:
     directory.mkdir(parents=True, exist_ok=True)
     for name, content in orjson.loads(text).items():
         (directory / name).write_bytes(orjson.dumps(content, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
-    return check(directory)[1]
+    return check_directory(directory)[1]
 
 
-def load(directory: Path, slug: str = "", note: str = "", *, discard: bool = False) -> LoadResult:
+def load_directory(directory: Path, slug: str = "", note: str = "", *, discard: bool = False) -> LoadResult:
     """Release a directory if it changed. `discard`: give up what the desk did not release. Raises: RefusedCorpus; Unreleased."""
-    written, said = check(directory, slug)
+    written, said = check_directory(directory, slug)
     with transaction.atomic():
         WireState.lock()
         corpus, is_new = Corpus.objects.get_or_create(slug=said.slug, defaults={"name": said.name, "written": "{}"})
-        if not is_new and store.has_changes(corpus):
+        if not is_new and store.has_unreleased_changes(corpus):
             if not discard:
                 raise Unreleased(
                     f"The desk has unreleased changes to {corpus.slug}. Nothing was loaded.",
                     "Release them, or load with --discard to discard them.",
                 )
-            store.undo(corpus)
+            store.discard_draft(corpus)
         loaded = LoadResult(corpus)
         # Without corpus.json the corpus says what it is called, and no more.
         described: dict[str, Any] = written.corpus or said.model_dump(mode="json", include={"slug", "name", "version"})
@@ -84,10 +84,10 @@ def load(directory: Path, slug: str = "", note: str = "", *, discard: bool = Fal
         corpus.meta = orjson.dumps(written.meta).decode()
         corpus.save(update_fields=["name", "written", "meta", "changed_at"])
         for table, rows in written.rows.items():
-            if counted := store.replace(corpus, table, rows):
+            if counted := store.replace_draft_rows(corpus, table, rows):
                 loaded.counts[table] = counted
         if is_new and written.release:
-            loaded.release = verify.restore(corpus, written)
+            loaded.release = verify.restore_draft(corpus, written)
         else:
-            loaded.release = releases.release(corpus, note, checked=True)
+            loaded.release = releases.release_draft(corpus, note, checked=True)
         return loaded

@@ -16,13 +16,13 @@ from django.views.decorators.http import require_safe
 from config.errors import InvalidArgument, WireError
 from config.http.responses import error_answer
 from sources.models import utc_today
-from wire.corpora.common.page_patterns import match_pages
-from wire.corpora.common.server_card import answer_card, describe_server
+from wire.corpora.common.page_patterns import build_page_matcher
+from wire.corpora.common.server_card import describe_server, render_card
 from wire.corpora.timeline import chart_layout, queries, wire_sync
 from wire.corpora.timeline.corpus_config import CorpusFile
 from wire.corpora.timeline.errors import UnknownCorpus
 from wire.corpora.timeline.models import Report
-from wire.corpora.timeline.queries.scope import scope_of
+from wire.corpora.timeline.queries.scope import get_scope
 from wire.corpora.timeline.row_schemas import FRAMES, GRADES, OFFICIAL, Stance
 from wire.site.pages import page, public
 from wire.site.well_known import xml
@@ -38,7 +38,7 @@ FILTERS: Final = (
     *("query", "motif", "phenomenon_type", "source_type", "stance", "evidence_grade", "date_start", "date_end", "cursor"),
 )
 
-parameters_of = match_pages(
+parameters_of = build_page_matcher(
     (r"/timeline/",),
     (r"/timeline/[^/]+/(events)?", *FILTERS, "layer", "period"),
     (r"/timeline/[^/]+/(threads|catalog|motifs)", "query", "cursor"),
@@ -52,7 +52,7 @@ def corpora(request: HttpRequest) -> HttpResponse:
     return page(request, "timeline/corpora.html", {"corpora": queries.list_corpora().corpora})
 
 
-def of_corpus(name: str) -> Callable[[Callable[..., dict[str, Any]]], Callable[..., HttpResponse]]:
+def corpus_page(name: str) -> Callable[[Callable[..., dict[str, Any]]], Callable[..., HttpResponse]]:
     """Make a view of a template's own context; errors are answered with a page that says what to do."""
 
     def decorate(build_context: Callable[..., dict[str, Any]]) -> Callable[..., HttpResponse]:
@@ -60,7 +60,7 @@ def of_corpus(name: str) -> Callable[[Callable[..., dict[str, Any]]], Callable[.
         @wraps(build_context)
         def view(request: HttpRequest, slug: str, **parts: str) -> HttpResponse:
             try:
-                context, scope = build_context(request, slug, **parts), scope_of(slug)
+                context, scope = build_context(request, slug, **parts), get_scope(slug)
                 counts = scope.counts
                 shared = {
                     "corpus": queries.get_corpus(slug),
@@ -83,46 +83,46 @@ def of_corpus(name: str) -> Callable[[Callable[..., dict[str, Any]]], Callable[.
     return decorate
 
 
-@of_corpus("archive")
+@corpus_page("archive")
 def archive(request: HttpRequest, slug: str) -> dict[str, Any]:
     chosen, asked = _read_parameters(request, *FILTERS)
     return {"found": queries.search_reports(slug, **asked, limit=PER_PAGE), "chosen": chosen}
 
 
-@of_corpus("report")
+@corpus_page("report")
 def report(_request: HttpRequest, slug: str, report_id: str) -> dict[str, Any]:
     return {"report": queries.get_report(slug, report_id)}
 
 
-@of_corpus("events")
+@corpus_page("events")
 def timeline(request: HttpRequest, slug: str) -> dict[str, Any]:
     """Show how many events the parts of a period have, and its events; by default the newest that is not ahead, of a filter all."""
     chosen, asked = _read_parameters(request, *FILTERS, "layer", "period")
     period, cursor = asked.pop("period", ""), asked.pop("cursor", None)
     counts = queries.count_events(slug, **asked)
     try:
-        zoom = chart_layout.zoom(counts, period or (chart_layout.ALL if asked else ""), utc_today())
+        zoom = chart_layout.zoom_to_period(counts, period or (chart_layout.ALL if asked else ""), utc_today())
     except ValueError as error:
         raise InvalidArgument("period is not a year, month or day.", "Give 2026, 2026-03, 2026-03-14 or all.") from error
     dates = {"date_start": str(zoom.first), "date_end": str(zoom.last)} if zoom.first else {}
     found = queries.events(slug, **asked | dates, newest_first=True, limit=EVENTS, cursor=cursor)
-    lane_of = scope_of(slug).settings.vocabularies.lanes()
+    lane_of = get_scope(slug).settings.vocabularies.lanes()
     rows = [(event, lane_of[event.layer] == OFFICIAL) for event in found.events]
     kept = urlencode({name: value for name, value in chosen.items() if name not in ("period", "cursor")})
     return {"found": found, "rows": rows, "zoom": zoom, "kept": kept, "chosen": chosen | {"period": zoom.period}}
 
 
-@of_corpus("motifs")
+@corpus_page("motifs")
 def motifs(request: HttpRequest, slug: str) -> dict[str, Any]:
     chosen, asked = _read_parameters(request, "query", "cursor")
     found = queries.motif_map(slug, **asked, limit=MOTIFS)
-    context = {"found": found, "picture": chart_layout.arcs(found.nodes, found.edges), "chosen": chosen}
+    context = {"found": found, "picture": chart_layout.lay_out_arcs(found.nodes, found.edges), "chosen": chosen}
     context["has_curated"] = any(one.curated_freq is not None for one in found.nodes)
     context["has_weights"] = any(one.curated_weight is not None for one in found.edges)
     return context
 
 
-@of_corpus("threads")
+@corpus_page("threads")
 def threads(request: HttpRequest, slug: str) -> dict[str, Any]:
     chosen, asked = _read_parameters(request, "query", "cursor")
     found = queries.story_threads(slug, **asked, limit=PER_PAGE)
@@ -130,15 +130,15 @@ def threads(request: HttpRequest, slug: str) -> dict[str, Any]:
     return {"found": found, "rows": rows, "chosen": chosen}
 
 
-@of_corpus("catalog")
+@corpus_page("catalog")
 def catalog(request: HttpRequest, slug: str) -> dict[str, Any]:
     chosen, asked = _read_parameters(request, "query", "cursor")
     return {"found": queries.mandela_catalog(slug, **asked, limit=PER_PAGE), "chosen": chosen}
 
 
-@of_corpus("releases")
+@corpus_page("releases")
 def releases(_request: HttpRequest, slug: str) -> dict[str, Any]:
-    rows = scope_of(slug).corpus.releases.values("number", "released_at", "note", "sha256")[:100]
+    rows = get_scope(slug).corpus.releases.values("number", "released_at", "note", "sha256")[:100]
     return {"releases": rows, "files": queries.FILES}
 
 
@@ -147,11 +147,11 @@ def sitemap(request: HttpRequest) -> HttpResponse:
     """List pages of every corpus, and of its reports; those of the wire's own are its stories, which have pages already."""
     pages = ["/timeline/"]
     for slug in queries.list_members():
-        totals = scope_of(slug).counts["totals"]
+        totals = get_scope(slug).counts["totals"]
         parts = [name for name, counted in PARTS.items() if totals.get(counted)]
         pages += [f"/timeline/{slug}/{name}" for name in ("", *parts, "releases")]
         if slug != wire_sync.SLUG:
-            reports = scope_of(slug).rows(Report).order_by("pk").values_list("key", flat=True)
+            reports = get_scope(slug).rows(Report).order_by("pk").values_list("key", flat=True)
             pages += [f"/timeline/{slug}/report/{quote(key, safe='')}" for key in reports[:MOST_IN_SITEMAP]]
     return xml(request, "sitemap.xml", {"pages": [(path, None) for path in pages[:MOST_IN_SITEMAP]]})
 
@@ -159,7 +159,7 @@ def sitemap(request: HttpRequest) -> HttpResponse:
 @require_safe
 def server_card(_request: HttpRequest, slug: str) -> HttpResponse:
     if member := queries.list_members().get(slug):
-        return answer_card(_describe(member))
+        return render_card(_describe_server(member))
     return error_answer(UnknownCorpus("There is no such corpus.", queries.LISTED))
 
 
@@ -167,10 +167,10 @@ def list_cards() -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
     """Yield how the card of each corpus's server differs from the wire's, and what a list of servers says beside it."""
     for member in queries.list_members().values():
         card = f"{settings.WIRE_SITE_URL}/mcp/timeline/{member.slug}/server-card"
-        yield _describe(member), {"server_card": card, "licence": member.licence}
+        yield _describe_server(member), {"server_card": card, "licence": member.licence}
 
 
-def _describe(member: CorpusFile) -> dict[str, Any]:
+def _describe_server(member: CorpusFile) -> dict[str, Any]:
     return describe_server(
         f"timeline-{member.slug}",
         member.name,

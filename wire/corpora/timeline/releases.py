@@ -19,7 +19,7 @@ from wire.corpora.timeline.corpus_config import CorpusFile, parse_corpus
 from wire.corpora.timeline.corpus_directory import Written
 from wire.corpora.timeline.models import MODELS, Corpus, CorpusRelease, Report
 from wire.corpora.timeline.row_schemas import NEEDS_SOURCE, OFFICIAL, UNVERIFIED
-from wire.corpora.timeline.validation import expect
+from wire.corpora.timeline.validation import expect_valid
 from wire.models import WireState
 from wire.publishing.signing import sign
 from wire.search import postings_index as postings
@@ -28,17 +28,17 @@ from wire.text.provenance import canonical, digest
 UNKNOWN: Final = "unknown"
 
 
-def release(corpus: Corpus, note: str = "", *, checked: bool = False) -> CorpusRelease | None:
+def release_draft(corpus: Corpus, note: str = "", *, checked: bool = False) -> CorpusRelease | None:
     """Release the draft; None if nothing changed. `checked`: it keeps every rule. Raises: RefusedCorpus; WireError, unsigned."""
     with transaction.atomic():
         WireState.lock()
         corpus.refresh_from_db()
-        if not store.has_changes(corpus):
+        if not store.has_unreleased_changes(corpus):
             return None
         if not checked:
-            expect(draft(corpus), parse_corpus(corpus.written))
+            expect_valid(read_draft(corpus), parse_corpus(corpus.written))
         number, before = corpus.release + 1, corpus.releases.first()
-        index(corpus, number)
+        index_draft(corpus, number)
         manifest = build_manifest(corpus, number, before.sha256 if before else "", corpus.written, corpus.meta)
         sha256 = digest(manifest)
         signature, key = sign(sha256)
@@ -54,8 +54,7 @@ def release(corpus: Corpus, note: str = "", *, checked: bool = False) -> CorpusR
         )
 
 
-def draft(corpus: Corpus) -> Written:
-    """Return the draft in the form of files, to be checked."""
+def read_draft(corpus: Corpus) -> Written:
     rows = {name: [row.row for row in model.objects.draft(corpus.pk).in_order()] for name, model in MODELS.items()}
     return Written(rows=rows, corpus=orjson.loads(corpus.written))
 
@@ -83,7 +82,7 @@ def hash_table(rows: Iterable[str]) -> dict[str, Any]:
 def store_release(corpus: Corpus, manifest: dict[str, Any], *, released_at: dt.datetime, **fields: str) -> CorpusRelease:
     """Store the release, and make it the newest."""
     number = corpus.release = manifest["release"]
-    counts = count_rows(corpus.pk, number, parse_corpus(corpus.written))
+    counts = compute_release_stats(corpus.pk, number, parse_corpus(corpus.written))
     release = CorpusRelease.objects.create(
         corpus=corpus,
         number=number,
@@ -100,19 +99,19 @@ def store_release(corpus: Corpus, manifest: dict[str, Any], *, released_at: dt.d
     return release
 
 
-def index(corpus: Corpus, number: int) -> None:
+def index_draft(corpus: Corpus, number: int) -> None:
     """Make the draft the rows of this release: new reports are indexed, and what left keeps its last release."""
-    words, lives = search.index_of(corpus.pk), search.lives_of(corpus.pk)
+    words, lives = search.rank_index_name(corpus.pk), search.lifespan_index_name(corpus.pk)
     gone = Report.objects.filter(corpus=corpus, dropped=True, until=None).values_list("number", "since")
-    postings.set_values(lives, {place: search.life(since, number) for place, since in gone})
+    postings.set_values(lives, {place: search.encode_lifespan(since, number) for place, since in gone})
     fresh = Report.objects.filter(corpus=corpus, since=None).order_by("number")
     columns = fresh.values_list("number", "date_observed", "position", "body").iterator(store.BATCH)
     for block, rows in groupby(columns, key=lambda row: row[0] // postings.BLOCK):
         documents, ranks, ages = {}, {}, {}
         for place, date, position, body in rows:
-            documents[place] = search.tokens_of(orjson.loads(body))
-            ranks[place] = search.rank_of(date, position)
-            ages[place] = search.life(number, None)
+            documents[place] = search.list_report_tokens(orjson.loads(body))
+            ranks[place] = search.compute_rank(date, position)
+            ages[place] = search.encode_lifespan(number, None)
         if postings.is_filled(words, block):
             postings.add(words, documents)
         else:
@@ -124,7 +123,7 @@ def index(corpus: Corpus, number: int) -> None:
         model.objects.filter(corpus=corpus, dropped=True, until=None).update(until=number, dropped=False)
 
 
-def count_rows(corpus: int, number: int, settings: CorpusFile) -> dict[str, Any]:
+def compute_release_stats(corpus: int, number: int, settings: CorpusFile) -> dict[str, Any]:
     """Count what `timeline_stats` answers about a whole release."""
     rows = {name: model.objects.in_release(corpus, number).in_order() for name, model in MODELS.items()}
     events, threads = ([one.row for one in rows[name]] for name in ("events", "threads"))

@@ -35,7 +35,7 @@ _ID: Final = re.compile(r"[A-Za-z0-9]+([._-][A-Za-z0-9]+)*")
 _CONTROL: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\u2028\u2029]")
 
 
-def plain(text: str) -> str:
+def expect_plain_text(text: str) -> str:
     """Raises: ValueError."""
     if not text.strip():
         raise ValueError("is empty")
@@ -44,13 +44,13 @@ def plain(text: str) -> str:
     return text
 
 
-def _id(text: str) -> str:
+def _expect_id(text: str) -> str:
     if not _ID.fullmatch(text):
         raise ValueError("letters and digits, joined by -, . or _")
     return text
 
 
-def _date(text: str) -> str:
+def _expect_date(text: str) -> str:
     try:
         read_date(text)
     except ValueError:
@@ -58,7 +58,7 @@ def _date(text: str) -> str:
     return text
 
 
-def _url(text: str) -> str:
+def _expect_web_address(text: str) -> str:
     parts = urlsplit(text)
     if parts.scheme not in {"https", "http"} or not parts.hostname or any(c.isspace() for c in text):
         raise ValueError("not a web address that begins with https:// or http://")
@@ -66,11 +66,11 @@ def _url(text: str) -> str:
 
 
 _PLAIN: Final = WithJsonSchema({"type": "string"})  # answers have these types too, and promise no bounds
-Id = Annotated[str, Field(max_length=120), AfterValidator(_id), _PLAIN]
-Line = Annotated[str, Field(max_length=500), AfterValidator(plain), _PLAIN]
-Text = Annotated[str, Field(max_length=MAX_TEXT), AfterValidator(plain), _PLAIN]
-Date = Annotated[str, AfterValidator(_date)]
-Url = Annotated[str, Field(max_length=2_000), AfterValidator(_url), _PLAIN]
+Id = Annotated[str, Field(max_length=120), AfterValidator(_expect_id), _PLAIN]
+Line = Annotated[str, Field(max_length=500), AfterValidator(expect_plain_text), _PLAIN]
+Text = Annotated[str, Field(max_length=MAX_TEXT), AfterValidator(expect_plain_text), _PLAIN]
+Date = Annotated[str, AfterValidator(_expect_date)]
+Url = Annotated[str, Field(max_length=2_000), AfterValidator(_expect_web_address), _PLAIN]
 Term = Annotated[str, Field(max_length=60), _PLAIN]
 _LIST: Final = WithJsonSchema({"type": "array", "items": {"type": "string"}})
 Ids = Annotated[list[Id], Field(max_length=2_000), _LIST]

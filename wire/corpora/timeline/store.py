@@ -12,7 +12,7 @@ from django.db.models import Max, Model
 from wire.corpora.timeline import search
 from wire.corpora.timeline.corpus_directory import TABLES
 from wire.corpora.timeline.models import MODELS, Anchor, Corpus, Mention, Report, Row
-from wire.corpora.timeline.validation import key_of
+from wire.corpora.timeline.validation import build_row_key
 from wire.text.lexicons import load
 from wire.text.provenance import digest
 
@@ -21,21 +21,21 @@ _FIELDS: Final = load("timeline_fields")
 Rows = Mapping[str, Mapping[str, Any]]  # by table, rows by their keys
 
 
-def replace(corpus: Corpus, table: str, rows: Iterable[Any]) -> Counter[str]:
-    """Make these the rows of a table's draft, in this order. Return what `update` returns; the same again changes nothing."""
+def replace_draft_rows(corpus: Corpus, table: str, rows: Iterable[Any]) -> Counter[str]:
+    """Make these the rows of a table's draft, in this order; the same again changes nothing. Return as `update_draft_rows`."""
     known = set(MODELS[table].objects.draft(corpus.pk).values_list("key", flat=True))
-    return update(corpus, table, enumerate(rows), known)
+    return update_draft_rows(corpus, table, enumerate(rows), known)
 
 
-def update(corpus: Corpus, table: str, rows: Iterable[tuple[int | None, Any]], candidates: set[str]) -> Counter[str]:
+def update_draft_rows(corpus: Corpus, table: str, rows: Iterable[tuple[int | None, Any]], candidates: set[str]) -> Counter[str]:
     """Write rows, each with its position (None: as it is, or last); remove the `candidates` (keys) that did not come. Return how
     many were `new`, `changed` and `removed`.
     """
     model, counted = MODELS[table], Counter[str]()
     last = model.objects.filter(corpus=corpus).aggregate(last=Max("position"))["last"]
     end = 0 if last is None else last + 1
-    for batch in batches(rows):
-        by_key = {key_of(table, row): (position, row) for position, row in batch}
+    for batch in split_batches(rows):
+        by_key = {build_row_key(table, row): (position, row) for position, row in batch}
         drafted = model.objects.draft(corpus.pk).filter(key__in=by_key)
         known = {key: rest for key, *rest in drafted.values_list("key", "pk", "sha256", "position")}
         fresh, old = [], []
@@ -50,24 +50,23 @@ def update(corpus: Corpus, table: str, rows: Iterable[tuple[int | None, Any]], c
             counted["new" if pk is None else "changed"] += 1
             old += [] if pk is None else [pk]
             fresh.append(build_row(corpus, table, key, position, row, sha256))
-        drop(model, old)
-        add(table, fresh)
-    for some in batches(sorted(candidates)):
+        drop_draft_rows(model, old)
+        insert_rows(table, fresh)
+    for some in split_batches(sorted(candidates)):
         gone = list(model.objects.draft(corpus.pk).filter(key__in=some).values_list("pk", flat=True))
         counted["removed"] += len(gone)
-        drop(model, gone)
+        drop_draft_rows(model, gone)
     return +counted
 
 
-def drop(model: type[Row], pks: Sequence[int]) -> None:
+def drop_draft_rows(model: type[Row], pks: Sequence[int]) -> None:
     """Take rows out of the draft. Those that a release has stay for it."""
-    for some in batches(pks):
+    for some in split_batches(pks):
         model.objects.filter(pk__in=some, since=None).delete()
         model.objects.filter(pk__in=some).update(dropped=True)
 
 
-def undo(corpus: Corpus) -> None:
-    """Give up the draft: back to the newest release."""
+def discard_draft(corpus: Corpus) -> None:
     for model in MODELS.values():
         model.objects.filter(corpus=corpus, since=None).delete()
         model.objects.filter(corpus=corpus, dropped=True, until=None).update(dropped=False)
@@ -77,7 +76,7 @@ def undo(corpus: Corpus) -> None:
         corpus.save(update_fields=["written", "meta", "changed_at"])
 
 
-def changes(corpus: Corpus) -> dict[str, Counter[str]]:
+def count_changes(corpus: Corpus) -> dict[str, Counter[str]]:
     """Count by table the rows that the next release adds, changes and removes. A changed row is one that goes and comes."""
     found = {}
     for table, model in MODELS.items():
@@ -93,12 +92,11 @@ def changes(corpus: Corpus) -> dict[str, Counter[str]]:
     return found
 
 
-def has_changes(corpus: Corpus) -> bool:
-    return bool(changes(corpus)) or not corpus.release
+def has_unreleased_changes(corpus: Corpus) -> bool:
+    return bool(count_changes(corpus)) or not corpus.release
 
 
-def add(table: str, rows: Sequence[Row]) -> None:
-    """Store rows, with the rows that refer from them to others."""
+def insert_rows(table: str, rows: Sequence[Row]) -> None:
     if table == "reports" and rows:
         # Numbers by which the search index knows reports. None is used twice, even if its report is never released.
         corpus = Corpus.objects.get(pk=rows[0].corpus_id)
@@ -106,12 +104,12 @@ def add(table: str, rows: Sequence[Row]) -> None:
             report.number = number
         Corpus.objects.filter(pk=corpus.pk).update(next_number=corpus.next_number + len(rows))
     MODELS[table].objects.bulk_create(rows, batch_size=BATCH)
-    references = [one for row in rows for one in references_of(table, row.row, row.pk)]
+    references = [one for row in rows for one in build_references(table, row.row, row.pk)]
     if references:
         type(references[0])._default_manager.bulk_create(references, batch_size=BATCH)
 
 
-def references_of(table: str, row: Any, pk: int) -> list[Model]:
+def build_references(table: str, row: Any, pk: int) -> list[Model]:
     """Return what a row of a table refers to, not saved yet, in the order in which it is stored."""
     if table == "reports":
         anchors = row.get("anchors") or ()
@@ -138,10 +136,10 @@ def build_columns(table: str, row: Any) -> dict[str, Any]:
     if table == "reports":
         return found | {"source_type": row["source"]["source_type"], "stance": row["stance"] or ""}
     texts = [row.get(name) for name in _FIELDS["searched"][table]]
-    return found | {"words": search.index_words(row["id"].replace("-", " ") if table == "motifs" else None, *texts)}
+    return found | {"words": search.join_stems(row["id"].replace("-", " ") if table == "motifs" else None, *texts)}
 
 
-def batches(values: Iterable[Any], size: int = BATCH) -> Iterator[list[Any]]:
+def split_batches(values: Iterable[Any], size: int = BATCH) -> Iterator[list[Any]]:
     left = iter(values)
     while batch := list(islice(left, size)):
         yield batch

@@ -22,30 +22,30 @@ from wire.text.tokens import words
 MOST: Final = 200  # problems that are listed
 Row = Mapping[str, Any]
 Faults = Iterator[tuple[str, tuple[str, ...]]]  # what is wrong with a row, and the names of the fields that lead to it
-Known = Mapping[str, Mapping[str, Any]]  # by table, the rows that may be named, each with what `summarize` says of it
+Known = Mapping[str, Mapping[str, Any]]  # by table, the rows that may be named, each with what `summarize_row` says of it
 
 _FIELDS: Final = load("timeline_fields")
 
 
-def key_of(table: str, row: Any) -> str:
+def build_row_key(table: str, row: Any) -> str:
     """Return a row's id; of an edge, both motifs in order of the alphabet, since it has no direction."""
     return "|".join(sorted(row[:2])) if table == "edges" else str(row["id"])
 
 
-def summarize(table: str, row: Row) -> Any:
+def summarize_row(table: str, row: Row) -> Any:
     """Return what rows that name this one must agree with: an event's layer and date, a report's number of claims."""
     if table == "events":
         return row.get("layer"), row.get("date")
     return len(row.get("claims") or ()) if table == "reports" else None
 
 
-def expect(written: Written, corpus: CorpusFile) -> None:
+def expect_valid(written: Written, corpus: CorpusFile) -> None:
     """Raises: RefusedCorpus."""
     if problems := list(islice(_find_problems(written, corpus), MOST)):
         raise RefusedCorpus(problems)
 
 
-def corpus_of(written: Written, slug: str) -> CorpusFile:
+def parse_corpus_file(written: Written, slug: str) -> CorpusFile:
     """Return what corpus.json says; without one, the names of files and the usual words. Raises: RefusedCorpus."""
     said = written.corpus
     if said is None:
@@ -72,14 +72,14 @@ def _find_problems(written: Written, corpus: CorpusFile) -> Iterator[Problem]:
     known: dict[str, dict[str, Any]] = defaultdict(dict)
     for name, some in keys.items():
         for key, row in zip(some, written.rows[name], strict=True):
-            known[name][key] = summarize(name, row) if isinstance(row, dict) else None
+            known[name][key] = summarize_row(name, row) if isinstance(row, dict) else None
     for table in TABLES:
         counts = Counter(keys[table.name])
         for number, (key, row) in enumerate(zip(keys[table.name], written.rows[table.name], strict=True)):
             twice = [("appears here more than once", ())] if key and counts[key] > 1 else []
             for message, fields in (*twice, *check_row(table.name, row, corpus, known)):
                 name = f"{_FIELDS['rows'][table.name]} {key[:120] or '?'}"
-                yield Problem(table.file, written.locate(table, number, fields), f"{name}: {message}")
+                yield Problem(table.file, written.find_line(table, number, fields), f"{name}: {message}")
     for table in TABLES:
         for file, meta in written.meta.items():
             counted = meta.get("counts")
@@ -90,12 +90,12 @@ def _find_problems(written: Written, corpus: CorpusFile) -> Iterator[Problem]:
 
 def _read_key(table: str, row: Any) -> str:
     try:
-        return key_of(table, row)
+        return build_row_key(table, row)
     except (KeyError, TypeError):
         return ""
 
 
-def list_words(table: str, corpus: CorpusFile) -> dict[str, list[str]]:
+def list_accepted_words(table: str, corpus: CorpusFile) -> dict[str, list[str]]:
     """Return the accepted words of each field of a table that holds one, by path."""
     layers = [*corpus.vocabularies.lanes()]
     own_words = {**vars(corpus.vocabularies), "layers": layers, "anchor_layers": [*layers, *corpus.vocabularies.anchor_layers]}
@@ -118,13 +118,13 @@ def check_row(table: str, row: Any, corpus: CorpusFile, known: Known) -> Faults:
         row = _drop_fields(row, [error["loc"] for error in errors])
     if table == "edges":
         row = [row.get("a"), row.get("b")]
-    for path, accepted in list_words(table, corpus).items():
+    for path, accepted in list_accepted_words(table, corpus).items():
         for value in _read_values(row, path):
             if value not in accepted:
-                fields = _name_fields(path)
+                fields = _split_path(path)
                 yield f"{'.'.join(fields)} is {value!r}; accepted: {', '.join(sorted(accepted))}", fields
     for path, named in _FIELDS["references"].get(table, {}).items():
-        name, fields = _FIELDS["rows"][named], _name_fields(path)
+        name, fields = _FIELDS["rows"][named], _split_path(path)
         for key, times in Counter(_read_values(row, path)).items():
             if key not in known[named]:
                 yield f"names the unknown {name} {key}", fields
@@ -136,7 +136,7 @@ def check_row(table: str, row: Any, corpus: CorpusFile, known: Known) -> Faults:
         yield from _check_report(row, corpus, known)
     elif table == "events":
         yield from _check_event(row, corpus)
-    if any(list(omitted_names.find_runs(words(text), corpus.left_out_names)) for text in texts(row) if corpus.left_out_names):
+    if any(list(omitted_names.find_names(words(text), corpus.left_out_names)) for text in walk_texts(row) if corpus.left_out_names):
         yield "holds a name that this corpus leaves out", ()
 
 
@@ -163,16 +163,16 @@ def _read_values(row: Any, path: str) -> list[Any]:
     return values
 
 
-def _name_fields(path: str) -> tuple[str, ...]:
+def _split_path(path: str) -> tuple[str, ...]:
     return tuple(step for step in path.split(".") if step != "*")
 
 
-def texts(value: Any) -> Iterator[str]:
+def walk_texts(value: Any) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict | list):
         for inner in value.values() if isinstance(value, dict) else value:
-            yield from texts(inner)
+            yield from walk_texts(inner)
 
 
 def _check_report(row: Row, corpus: CorpusFile, known: Known) -> Faults:
@@ -230,12 +230,11 @@ def _check_event(row: Row, corpus: CorpusFile) -> Faults:
 
 
 def _check_domain(url: str | None, corpus: CorpusFile, fields: tuple[str, ...]) -> Faults:
-    if url and corpus.official_domains is not None and not is_at(url, corpus.official_domains):
+    if url and corpus.official_domains is not None and not is_on_domain(url, corpus.official_domains):
         accepted = ", ".join(corpus.official_domains) or "none"
         yield f"is official, but {urlsplit(url).hostname} is not an official domain of this corpus ({accepted})", fields
 
 
-def is_at(url: str, domains: Iterable[str]) -> bool:
-    """Return whether an address lies at one of these hosts or below it."""
+def is_on_domain(url: str, domains: Iterable[str]) -> bool:
     host = f".{urlsplit(url).hostname or ''}"
     return any(host.endswith(f".{domain}") for domain in domains)

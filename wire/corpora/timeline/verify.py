@@ -11,7 +11,7 @@ from wire.corpora.timeline import omitted_names, releases, store
 from wire.corpora.timeline.corpus_config import parse_corpus
 from wire.corpora.timeline.corpus_directory import RELEASE, TABLES, Problem, RefusedCorpus, Written
 from wire.corpora.timeline.models import MODELS, Corpus, CorpusRelease, Row
-from wire.corpora.timeline.validation import key_of
+from wire.corpora.timeline.validation import build_row_key
 from wire.ops.doctor.finding import Finding, fail
 from wire.publishing.signing import is_valid
 from wire.text.provenance import canonical, digest
@@ -52,12 +52,12 @@ def _check_rows(corpus: Corpus, table: str, model: type[Row]) -> Iterator[str]:
     for row in rows.iterator(store.BATCH):
         if digest(row.row) != row.sha256:
             yield f"{model._meta.verbose_name} {row.key} (release {row.since} on): its text does not match its hash."
-        right = store.build_row(corpus, table, key_of(table, row.row), row.position, row.row, row.sha256)
+        right = store.build_row(corpus, table, build_row_key(table, row.row), row.position, row.row, row.sha256)
         if wrong := [name for name in names if getattr(row, name) != getattr(right, name)]:
             yield f"{model._meta.db_table} {row.pk} ({row.key}): {', '.join(wrong)} is not what its text says."
         for name in related:
-            stored = [_values(one) for one in sorted(getattr(row, name).all(), key=lambda one: one.pk)]
-            if stored != [_values(one) for one in store.references_of(table, row.row, row.pk)]:
+            stored = [_read_columns(one) for one in sorted(getattr(row, name).all(), key=lambda one: one.pk)]
+            if stored != [_read_columns(one) for one in store.build_references(table, row.row, row.pk)]:
                 yield f"timeline_{name.removesuffix('s')} of {table} {row.key}: they are not what its text says."
 
 
@@ -71,7 +71,7 @@ def find_lost_keys(_now: dt.datetime) -> Iterator[Finding]:
         yield fail("left-out names", found, "Put the file back from a backup, or write left_out_names anew with `timeline name`.")
 
 
-def _values(one: models.Model) -> tuple[Any, ...]:
+def _read_columns(one: models.Model) -> tuple[Any, ...]:
     return tuple(getattr(one, field.attname) for field in one._meta.concrete_fields if not field.primary_key)
 
 
@@ -84,7 +84,7 @@ def _check_release(corpus: Corpus, release: CorpusRelease, previous: str) -> str
         return "its rows do not match its hash"
     if not is_valid(release.signature, release.sha256, release.public_key):
         return f"its signature does not match key {release.key_id}"
-    counted = releases.count_rows(corpus.pk, release.number, parse_corpus(release.written))
+    counted = releases.compute_release_stats(corpus.pk, release.number, parse_corpus(release.written))
     if counted != orjson.loads(release.counts):
         return "its statistics are not those of its rows"
     return ""
@@ -112,7 +112,7 @@ def list_file_faults(written: Written, key: str | None = None) -> Iterator[str]:
             yield f"{table.file}: {table.member} are not what was released."
 
 
-def restore(corpus: Corpus, written: Written) -> CorpusRelease:
+def restore_draft(corpus: Corpus, written: Written) -> CorpusRelease:
     """Make a new corpus's draft the release that it was dumped from. Raises: RefusedCorpus for a dump that is not as signed."""
     if wrong := list(list_file_faults(written)):
         raise RefusedCorpus([Problem(RELEASE, 0, message) for message in wrong])
@@ -126,5 +126,5 @@ def restore(corpus: Corpus, written: Written) -> CorpusRelease:
         fields = {name: str(release[name]) for name in ("sha256", "signature", "key_id", "public_key")}
     except (KeyError, ValueError, TypeError) as error:
         raise RefusedCorpus([Problem(RELEASE, 0, f"{error} is missing or unreadable")]) from error
-    releases.index(corpus, number)
+    releases.index_draft(corpus, number)
     return releases.store_release(corpus, manifest, released_at=at, note=release.get("note", ""), **fields)

@@ -22,7 +22,7 @@ from wire.corpora.timeline import releases, store
 from wire.corpora.timeline.corpus_config import CorpusFile
 from wire.corpora.timeline.load import LoadResult
 from wire.corpora.timeline.models import Corpus, Report, Thread, TimelineEvent
-from wire.corpora.timeline.validation import is_at
+from wire.corpora.timeline.validation import is_on_domain
 from wire.models import Event, Snapshot, Story, WireState
 from wire.text.vocabulary import Category, Topic
 
@@ -41,15 +41,15 @@ CORPUS["vocabularies"] |= {"phenomenon_types": Category.values, "source_types": 
 _THEMES: Final = frozenset({Topic.AGENTS, Topic.FUNDING, Topic.REGULATION})
 
 
-def synchronise() -> LoadResult | None:
+def synchronise_corpus() -> LoadResult | None:
     """Bring the corpus up to date and release it; None where the desk's changes wait for their release. Raises: WireError."""
     with transaction.atomic():
         WireState.lock()
         houses = Publication.objects.in_bulk()
-        makers = {host for house in houses.values() if house.tier == Tier.CORPORATE for host in _hosts(house)}
+        makers = {host for house in houses.values() if house.tier == Tier.CORPORATE for host in _list_hosts(house)}
         described = orjson.dumps(CORPUS | {"official_domains": sorted(makers)}).decode()
         corpus, is_new = Corpus.objects.get_or_create(slug=SLUG, defaults={"name": CORPUS["name"], "written": described})
-        if not is_new and corpus.release and store.has_changes(corpus):
+        if not is_new and corpus.release and store.has_unreleased_changes(corpus):
             return None
         loaded = LoadResult(corpus)
         last = Snapshot.objects.aggregate(last=models.Max("sequence"))["last"] or 0
@@ -62,10 +62,10 @@ def synchronise() -> LoadResult | None:
         # Events that may have changed, and all days of their stories, since each names its event's date.
         events = set(TimelineEvent.objects.draft(corpus.pk).filter(date__in=days).values_list("key", flat=True))
         events.update(filter(None, Story.objects.live().filter(wire_date__in=days).values_list("event_id", flat=True)))
-        for some in store.batches(sorted(events)):
+        for some in store.split_batches(sorted(events)):
             days.update(Story.objects.live().filter(event_id__in=some).values_list("wire_date", flat=True))
-        loaded.counts["sources"] = store.replace(corpus, "sources", _families())
-        loaded.counts["motifs"] = store.replace(corpus, "motifs", _motifs())
+        loaded.counts["sources"] = store.replace_draft_rows(corpus, "sources", _build_source_families())
+        loaded.counts["motifs"] = store.replace_draft_rows(corpus, "motifs", _build_motifs())
         reports = set(Report.objects.draft(corpus.pk).filter(date_observed__in=days).values_list("key", flat=True))
         storylines, threads = _find_changed_storylines(corpus, events, reports, is_anew=not before)
         # By table: its rows by now, and the keys that are removed unless their rows come.
@@ -75,28 +75,28 @@ def synchronise() -> LoadResult | None:
             "threads": (filter(None, (_to_thread(one, houses) for one in sorted(storylines))), threads),
         }
         for table, (rows, candidates) in tables.items():
-            loaded.counts[table] = store.update(corpus, table, ((None, row) for row in rows), candidates)
+            loaded.counts[table] = store.update_draft_rows(corpus, table, ((None, row) for row in rows), candidates)
         meta["reports.json"] = {"name": "Stories as the wire published them", "snapshot": last}
         is_described = corpus.written == described
         corpus.meta, corpus.written = orjson.dumps(meta).decode(), described
         corpus.save(update_fields=["meta", "written", "changed_at"])
         loaded.counts = {table: counted for table, counted in loaded.counts.items() if counted}
         if loaded.counts or not corpus.release or not is_described:
-            loaded.release = releases.release(corpus, f"Snapshot {last} of the wire.", checked=True)
+            loaded.release = releases.release_draft(corpus, f"Snapshot {last} of the wire.", checked=True)
         else:
-            store.undo(corpus)  # a snapshot that changed nothing of what is told here
+            store.discard_draft(corpus)  # a snapshot that changed nothing of what is told here
         return loaded
 
 
 def _find_changed_storylines(corpus: Corpus, events: set[str], reports: set[str], *, is_anew: bool) -> tuple[set[str], set[str]]:
     """Return the ids of storylines that may have changed, and the keys of threads made of them so far."""
     of_events, threads = set[str](), set[str]()
-    for some in store.batches(sorted(events)):
+    for some in store.split_batches(sorted(events)):
         of_events.update(Event.objects.filter(pk__in=some).exclude(storyline=None).values_list("storyline_id", flat=True))
     made = Thread.objects.draft(corpus.pk).filter(Q(key__startswith=THREAD) | Q(key__startswith=EARLIER))
     if is_anew:
         threads.update(made.values_list("key", flat=True))
-    for some in store.batches(sorted(reports)):
+    for some in store.split_batches(sorted(reports)):
         threads.update(made.filter(mentions__report_key__in=some).values_list("key", flat=True))
     return of_events | {key.removeprefix(THREAD) for key in threads if key.startswith(THREAD)}, threads
 
@@ -109,16 +109,16 @@ class _Event(NamedTuple):
 
 
 def _find_events(ids: Iterable[str], houses: Mapping[int, Publication]) -> Iterator[_Event]:
-    for some in store.batches(sorted(ids)):
+    for some in store.split_batches(sorted(ids)):
         by_event = defaultdict[str, list[Story]](list)
-        for story in _with_text(Story.objects.live().filter(event_id__in=some)):
+        for story in _iterate_with_text(Story.objects.live().filter(event_id__in=some)):
             by_event[str(story.event_id)].append(story)
         yield from filter(None, (_to_event(key, stories, houses) for key, stories in by_event.items()))
 
 
 def _find_reports(corpus: Corpus, days: Sequence[dt.date], houses: Mapping[int, Publication]) -> Iterator[Any]:
-    for some in store.batches(days, 30):
-        stories = list(_with_text(Story.objects.live().filter(wire_date__in=some)))
+    for some in store.split_batches(days, 30):
+        stories = list(_iterate_with_text(Story.objects.live().filter(wire_date__in=some)))
         events = {event.row["id"]: event for event in _find_events({story.event_id for story in stories if story.event_id}, houses)}
         disputed = Report.objects.draft(corpus.pk).filter(date_observed__in=some, body__contains='"disputes":')
         disputes = {one.key: one.row["claims"][0].get("disputes") for one in disputed}
@@ -129,7 +129,7 @@ def _find_reports(corpus: Corpus, days: Sequence[dt.date], houses: Mapping[int, 
             yield row
 
 
-def _with_text(stories: Any) -> Iterable[Any]:
+def _iterate_with_text(stories: Any) -> Iterable[Any]:
     found: Iterable[Any] = stories.select_related("current").order_by("published_at", "chatbotnews_id").iterator(2_000)
     return found
 
@@ -146,7 +146,7 @@ def _to_event(key: str, stories: Sequence[Any], houses: Mapping[int, Publication
         maker = official.current.original_publisher
         others = [name for name in names if name != maker]
         attribution = f"Announced by {maker}{'; reported by ' if others else ''}{', '.join(others)}."
-    title = _title(lead.current.headline)
+    title = _shorten_title(lead.current.headline)
     row = {
         "id": key,
         "title": title,
@@ -163,7 +163,7 @@ def _to_event(key: str, stories: Sequence[Any], houses: Mapping[int, Publication
 
 def _to_thread(storyline: str, houses: Mapping[int, Publication]) -> dict[str, Any] | None:
     """Return a storyline as a thread; None where it has less than two events with a live story."""
-    stories = list(_with_text(Story.objects.live().filter(event__storyline=storyline)))
+    stories = list(_iterate_with_text(Story.objects.live().filter(event__storyline=storyline)))
     events = sorted(_find_events({str(story.event_id) for story in stories}, houses), key=lambda event: event.row["date"])
     if len({story.event_id for story in stories}) < 2:
         return None
@@ -171,9 +171,9 @@ def _to_thread(storyline: str, houses: Mapping[int, Publication]) -> dict[str, A
     dates = dict.fromkeys((str(first.wire_date), str(last.wire_date)))
     return {
         "id": f"{THREAD}{storyline}",
-        "title": _title(last.current.headline),
+        "title": _shorten_title(last.current.headline),
         "anchor_label": " → ".join(dates),
-        "public_summary": f"From “{_title(first.current.headline)}” to “{_title(last.current.headline)}”.",
+        "public_summary": f"From “{_shorten_title(first.current.headline)}” to “{_shorten_title(last.current.headline)}”.",
         "belief_frame": None,
         "neutral_frame": None,
         "motifs": list(dict.fromkeys(topic for story in stories for topic in story.current.topics)),
@@ -198,7 +198,7 @@ def _to_report(story: Any, houses: Mapping[int, Publication], event: _Event | No
         "date-estimated": text.published_at_estimated,
     }
     claim_status = "verified-source" if official else "reported"
-    title = _title(text.headline)
+    title = _shorten_title(text.headline)
     row = {
         "id": story.chatbotnews_id,
         "title": title,
@@ -233,22 +233,22 @@ def _to_report(story: Any, houses: Mapping[int, Publication], event: _Event | No
 def _is_official(story: Any, houses: Mapping[int, Publication]) -> bool:
     """Return whether a maker speaks about itself: a corporate blog, at its own address, that names the maker or has its topic."""
     text, house = story.current, houses[story.publication_id]
-    if text.original_publisher_tier != Tier.CORPORATE or not is_at(story.original_url, _hosts(house)):
+    if text.original_publisher_tier != Tier.CORPORATE or not is_on_domain(story.original_url, _list_hosts(house)):
         return False
     maker = house.name.split()[0].lower()
     words = {word.lower() for word in _WORD.findall(f"{text.headline} {text.summary_medium}")}
     return maker in text.topics or maker in words
 
 
-def _hosts(house: Publication) -> set[str]:
+def _list_hosts(house: Publication) -> set[str]:
     return {domain.partition("/")[0] for domain in house.domains}
 
 
-def _title(headline: str) -> str:
+def _shorten_title(headline: str) -> str:
     return headline if len(headline) <= MAX_TITLE else f"{headline[: MAX_TITLE - 1].rstrip()}…"
 
 
-def _families() -> list[dict[str, Any]]:
+def _build_source_families() -> list[dict[str, Any]]:
     policy = "Headline and short summary in the publication's own words, with its address."
     return [
         {"id": one.slug, "label": one.name, "kind": TYPES[one.tier], "policy": policy}
@@ -257,7 +257,7 @@ def _families() -> list[dict[str, Any]]:
     ]
 
 
-def _motifs() -> list[dict[str, Any]]:
+def _build_motifs() -> list[dict[str, Any]]:
     return [
         {
             "id": str(topic.value),

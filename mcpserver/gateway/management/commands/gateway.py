@@ -15,7 +15,7 @@ from django.utils import timezone
 from config.command_base import WireCommand
 from config.database import faults
 from config.url_secrets import mask_address, mask_addresses
-from mcpserver.gateway import agent_heartbeats, auth, cache, fault_injection, limiter, queries, request_log, runtime
+from mcpserver.gateway import auth, cache, fault_injection, heartbeat_verification, limiter, queries, request_log, runtime
 from mcpserver.gateway.auth import Caller
 from mcpserver.gateway.models import Agent, Entry, RequestLog
 from mcpserver.gateway.resolver import LOOK, WAIT
@@ -74,12 +74,12 @@ class Command(WireCommand):
     def handle(self, *_args: Any, what: str, **options: Any) -> None:
         try:
             with faults.explaining():
-                getattr(self, f"_{what}")(**options)
+                getattr(self, f"_handle_{what}")(**options)
         except PolicyError as error:
             raise CommandError(f"The policy cannot be used: {error}") from error
 
-    def _check(self, *, live: bool, **_options: Any) -> None:
-        policy = runtime.policy()
+    def _handle_check(self, *, live: bool, **_options: Any) -> None:
+        policy = runtime.load_current_policy()
         for upstream in policy.upstreams.values():
             addresses = " ".join(map(mask_address, (upstream.address, *upstream.failover)))
             where = mask_addresses(" ".join(upstream.command)) or addresses
@@ -95,7 +95,7 @@ class Command(WireCommand):
             asyncio.run(self._check_live(policy))
 
     async def _check_live(self, policy: Policy) -> None:
-        upstreams, differ = runtime.connect(policy), []
+        upstreams, differ = runtime.build_upstreams(policy), []
         try:
             for upstream in policy.upstreams.values():
                 if upstream.kind in ("off", "wire"):
@@ -112,12 +112,12 @@ class Command(WireCommand):
         if differ:
             raise CommandError(f"An upstream lacks what the policy asks for, or does not answer: {', '.join(differ)}.")
 
-    def _reload(self, **_options: Any) -> None:
-        runtime.policy()
-        request_log.announce_policy()
+    def _handle_reload(self, **_options: Any) -> None:
+        runtime.load_current_policy()
+        request_log.announce_policy_change()
         self.stdout.write(f"Running servers reload the policy and its secrets within {LOOK:g} seconds if in use.")
 
-    def _explain(self, *, request_id: str, **_options: Any) -> None:
+    def _handle_explain(self, *, request_id: str, **_options: Any) -> None:
         row = RequestLog.objects.filter(request_id=request_id).first()
         if row is None:
             raise CommandError(f"There is no request {request_id!r} in the log.")
@@ -127,24 +127,24 @@ class Command(WireCommand):
             result = f"{attempt['error']}: {attempt['detail']}" if attempt["error"] else "ok"
             self.stdout.write(f"  {attempt['resource']} at {attempt['upstream']}, {attempt['took_ms']:g} ms: {result}{words}")
 
-    def _list(self, **_options: Any) -> None:
-        found = _run(lambda: queries.resources(Caller("operator", ("",))))
+    def _handle_list(self, **_options: Any) -> None:
+        found = _run_and_close(lambda: queries.list_resources(Caller("operator", ("",))))
         for one in found.resources:
             left = "no limit" if one.remaining is None else f"{one.remaining} of {one.limit} left in {one.period_s:g} s"
             age = "nothing stored" if one.newest_age_s is None else f"newest {one.newest_age_s:.0f} s old"
             state = one.unavailable or f"circuit {one.circuit}"
             self.stdout.write(f"{one.uri}: {left}; {age}; {state}")
 
-    def _read(self, *, uri: str, agent: str, wait: float, **_options: Any) -> None:
+    def _handle_read(self, *, uri: str, agent: str, wait: float, **_options: Any) -> None:
         row = Agent.objects.filter(name=agent).first()
         if agent and row is None:
             raise CommandError(f"There is no agent {agent}.")
         caller = auth.to_caller(row) if row is not None else auth.ANYBODY
-        answer = _run(lambda: queries.read(uri, caller, wait))
+        answer = _run_and_close(lambda: queries.read_resource(uri, caller, wait))
         self.stdout.write(json.dumps(json.loads(answer.body), indent=2, ensure_ascii=False))
 
-    def _status(self, **_options: Any) -> None:
-        found = _run(queries.status)
+    def _handle_status(self, **_options: Any) -> None:
+        found = _run_and_close(queries.get_status)
         for one in found.upstreams:
             parts = [f"{one.name}: {one.kind}"]
             parts += [f"last answer {one.answered_at}"] if one.answered_at else []
@@ -153,15 +153,15 @@ class Command(WireCommand):
         for beat in found.heartbeats:
             self.stdout.write(f"heartbeat of {beat.agent_id}: {beat.state}, last {beat.received_at or 'never'}")
 
-    def _heartbeat(self, *, agent_id: str, agent: str, last: bool, **_options: Any) -> None:
+    def _handle_heartbeat(self, *, agent_id: str, agent: str, last: bool, **_options: Any) -> None:
         if not last:
             caller = Caller(agent, ("openclaw://",))
-            answer = _run(lambda: queries.read(f"openclaw://heartbeat?agent_id={agent_id}", caller, 30.0))
+            answer = _run_and_close(lambda: queries.read_resource(f"openclaw://heartbeat?agent_id={agent_id}", caller, 30.0))
             if answer.is_error:
                 self.stdout.write(answer.note)
-        self.stdout.write(json.dumps(agent_heartbeats.state(agent_id, timezone.now()), indent=2))
+        self.stdout.write(json.dumps(heartbeat_verification.describe_agent_state(agent_id, timezone.now()), indent=2))
 
-    def _agent(self, *, name: str | None, grant: list[str], share: int, revoke: bool, **options: Any) -> None:
+    def _handle_agent(self, *, name: str | None, grant: list[str], share: int, revoke: bool, **options: Any) -> None:
         if name is None:
             for one in Agent.objects.all():
                 state = "revoked" if one.revoked_at else f"{one.share} %"
@@ -170,19 +170,19 @@ class Command(WireCommand):
                 )
             return
         if revoke:
-            if not auth.revoke(Agent.objects.filter(name=name)):
+            if not auth.revoke_keys(Agent.objects.filter(name=name)):
                 raise CommandError(f"There is no agent {name} with a key that works.")
             self.stdout.write(f"Revoked. Running servers notice within {auth.CACHE_SECONDS:g} seconds.")
             return
         if wrong := [one for one in options["set"] if "=" not in one]:
             raise CommandError(f"--set {wrong[0]}: NAME=VALUE is needed. Nothing was changed.")
         try:
-            token = auth.make(name, grant, share, dict(one.split("=", 1) for one in options["set"]))
+            token = auth.create_agent(name, grant, share, dict(one.split("=", 1) for one in options["set"]))
         except ValidationError as error:
             raise CommandError(" ".join(error.messages)) from error
         self.stdout.write(f"The key of {name}. It is shown once and stored nowhere:\n{token}")
 
-    def _log(self, *, number: int, agent: str | None, failed: bool, **_options: Any) -> None:
+    def _handle_log(self, *, number: int, agent: str | None, failed: bool, **_options: Any) -> None:
         rows = RequestLog.objects.all()
         rows = rows if agent is None else rows.filter(agent_id=agent)
         rows = rows.exclude(error_code=None) if failed else rows
@@ -192,16 +192,16 @@ class Command(WireCommand):
             who = one.agent_id or "anybody"
             self.stdout.write(f"{when} {one.request_id} {who} {one.asked} {one.outcome}{error} {one.duration_ms:.1f} ms")
 
-    def _forget(self, *, resource: str, agent: str, only: list[str], **options: Any) -> None:
+    def _handle_forget(self, *, resource: str, agent: str, only: list[str], **options: Any) -> None:
         if not resource and not agent and not options["all"]:
             raise CommandError("Name what to forget: --resource NAME, --agent NAME, or --all.")
-        policy, of = runtime.policy(), only or FORGETTABLE
+        policy, of = runtime.load_current_policy(), only or FORGETTABLE
         if resource and resource not in policy.resources and not Entry.objects.filter(resource=resource).exists():
             raise CommandError(f"No resource {resource!r}; nothing was deleted. Use one of: {', '.join(policy.resources)}.")
         if "answers" in of:
-            self.stdout.write(f"{cache.forget(resource=resource, agent=agent)} stored answers deleted.")
+            self.stdout.write(f"{cache.delete_entries(resource=resource, agent=agent)} stored answers deleted.")
         if "limits" in of:
-            names = limiter.forget(resource=resource, agent=agent)
+            names = limiter.delete_buckets(resource=resource, agent=agent)
             self.stdout.write(f"{len(names)} limits start again{': ' if names else '.'}{', '.join(names)}")
         if "circuits" in of and not agent:
             upstreams = [policy.resources[resource].upstream] if resource in policy.resources else list(policy.upstreams)
@@ -210,8 +210,8 @@ class Command(WireCommand):
             self.stdout.write(f"The circuits of {len(upstreams)} upstreams are closed.{said}")
         self.stdout.write(f"Heartbeats, log and counts stay. Running servers follow within {LOOK:g} seconds if in use.")
 
-    def _try(self, *, resource: str, **_options: Any) -> None:
-        policy = runtime.policy()
+    def _handle_try(self, *, resource: str, **_options: Any) -> None:
+        policy = runtime.load_current_policy()
         if "://" not in resource and resource not in policy.resources:
             raise CommandError(f"There is no resource {resource!r}. Use one of: {', '.join(policy.resources)}.")
         asyncio.run(self._inject_faults(policy, resource))
@@ -223,12 +223,12 @@ class Command(WireCommand):
             self.stdout.write(f"{fault}: {answer.outcome} ({codes}){flag}")
 
 
-def _run(work: Callable[[], Awaitable[T]]) -> T:
+def _run_and_close(work: Callable[[], Awaitable[T]]) -> T:
     async def whole() -> T:
         try:
             return await work()
         finally:
-            await runtime.close()
-            runtime.replace(None)
+            await runtime.close_resolver()
+            runtime.replace_resolver(None)
 
     return asyncio.run(whole())

@@ -4,7 +4,7 @@ import datetime as dt
 from typing import Any
 
 from wire.corpora.articles.models import Publisher
-from wire.corpora.articles.store import ArticleDraft, store
+from wire.corpora.articles.store import ArticleDraft, store_drafts
 
 NOW = dt.datetime(2026, 3, 20, 12, tzinfo=dt.UTC)
 CAKE = "https://cake.example/"
@@ -36,5 +36,5 @@ def draft(path: str, title: str, description: str = "", day: int | None = 1, **c
 def kept(*drafts: ArticleDraft, of: Publisher | None = None, now: dt.datetime = NOW) -> Publisher:
     """A publisher with these articles."""
     owner = of or publisher()
-    store(owner, drafts, now)
+    store_drafts(owner, drafts, now)
     return owner

@@ -7,7 +7,7 @@ from typing import Any, Final
 from wire.corpora.articles import store as storing
 from wire.corpora.articles.models import Publisher
 from wire.corpora.articles.store import ArticleDraft
-from wire.corpora.articles.url_keys import canonical_key
+from wire.corpora.articles.url_keys import build_url_key
 
 NOW: Final = dt.datetime(2026, 3, 15, 10, tzinfo=dt.UTC)
 HOSTILE: Final = "<script>alert(1)</script> \"quoted\" & 'more' <b>bold</b>"
@@ -23,7 +23,7 @@ def publisher(slug: str = "quill", articles: int = 0, **values: Any) -> Publishe
         "consented_on": NOW.date(),
     }
     made = Publisher.objects.create(slug=slug, **(facts | values))
-    storing.store(made, [draft(made, number) for number in range(articles)], NOW)
+    storing.store_drafts(made, [draft(made, number) for number in range(articles)], NOW)
     return made
 
 
@@ -36,11 +36,11 @@ def draft(publisher: Publisher, number: int, **values: Any) -> ArticleDraft:
         "description": f"A golden fruit, told {number} times.",
         "markdown": f"# Quince\n\nText {number} of the *quince*.",
     }
-    return ArticleDraft(url=url, key=canonical_key(url), **(facts | values))
+    return ArticleDraft(url=url, key=build_url_key(url), **(facts | values))
 
 
 def store(publisher: Publisher, *drafts: ArticleDraft) -> None:
-    storing.store(publisher, drafts, NOW)
+    storing.store_drafts(publisher, drafts, NOW)
 
 
 def count(publisher: Publisher, day: dt.date, tool: str, number: int = -1, times: int = 1) -> None:

@@ -6,10 +6,10 @@ from html import escape
 from typing import Any
 
 from tests.feedserver import FeedServer
-from wire.corpora.articles.indexer import RunReport, index
+from wire.corpora.articles.indexer import RunReport, index_publisher
 from wire.corpora.articles.models import Article, Publisher, Source
-from wire.corpora.articles.store import ArticleDraft, store
-from wire.corpora.articles.url_keys import canonical_key
+from wire.corpora.articles.store import ArticleDraft, store_drafts
+from wire.corpora.articles.url_keys import build_url_key
 
 NOW = dt.datetime(2026, 3, 20, 12, 0, tzinfo=dt.UTC)
 DAY = dt.timedelta(days=1)
@@ -47,7 +47,7 @@ class Site:
 
     def named(self, path: str) -> str:
         """Have a source name an address, and nothing of its page; the address."""
-        store(self.publisher, [ArticleDraft(self.url(path), canonical_key(self.url(path)))], NOW)
+        store_drafts(self.publisher, [ArticleDraft(self.url(path), build_url_key(self.url(path)))], NOW)
         return self.url(path)
 
     def url(self, path: str, host: str = "127.0.0.1") -> str:
@@ -55,7 +55,7 @@ class Site:
 
     def index(self, now: dt.datetime = NOW, **options: Any) -> RunReport:
         self.publisher.refresh_from_db()
-        return index(self.publisher, now=now, **options)
+        return index_publisher(self.publisher, now=now, **options)
 
     def articles(self) -> dict[str, str]:
         """State of each, by path."""

@@ -160,7 +160,7 @@ def test_an_unknown_publisher_is_not_found(client: Client, slug: str, route: str
 def test_a_removed_publisher_is_a_tombstone_everywhere(client: Client, route: str) -> None:
     quill = publisher("quill", 1)
     ask(client, f"quill{route}", **ASKING[route])
-    assert storing.remove(quill, NOW) == 1
+    assert storing.remove_publisher(quill, NOW) == 1
     found = ask(client, f"quill{route}", 404, **ASKING[route])
     assert found["message"] == "Quill was removed on 2026-03-15 and is no longer served."
     assert ask(client, "publishers") == {"publishers": []}
@@ -172,7 +172,7 @@ def test_a_page_that_cannot_be_read_is_an_upstreams_failure(client: Client, monk
     def fail(*_args: object) -> None:
         raise UpstreamFailed("The publisher's server answered 503.", "Try again later.")
 
-    monkeypatch.setattr(page_fetch, "article_at", fail)
+    monkeypatch.setattr(page_fetch, "get_or_fetch_article", fail)
     assert ask(client, "quill/article", 502, url="https://quill.example/x")["error"] == "upstream_failed"
 
 

@@ -310,7 +310,7 @@ def test_a_test_shows_what_would_be_stored_and_stores_nothing(
 ) -> None:
     quill = source.publisher
     tried = [draft(quill, 0, title=HOSTILE), draft(quill, 1, markdown=None, title="", published_at=None)]
-    monkeypatch.setattr(indexer, "try_out", lambda one: tried if one == source else [])
+    monkeypatch.setattr(indexer, "preview_source", lambda one: tried if one == source else [])
     assert b'form="test-source"' in desk.get(f"{SOURCES}{source.pk}/change/").content
     answer = desk.post(f"{SOURCES}{source.pk}/test")
     shown = words(answer)
@@ -318,17 +318,17 @@ def test_a_test_shows_what_would_be_stored_and_stores_nothing(
     assert "(none) Ada Quill from its page https://quill.example/article-1" in shown
     assert "&lt;script&gt;alert(1)" in answer.content.decode()
     assert not Article.objects.exists()
-    monkeypatch.setattr(indexer, "try_out", lambda _one: [draft(quill, number) for number in range(150)])
+    monkeypatch.setattr(indexer, "preview_source", lambda _one: [draft(quill, number) for number in range(150)])
     assert "Only the first 100 are shown." in words(desk.post(f"{SOURCES}{source.pk}/test"))
-    monkeypatch.setattr(indexer, "try_out", lambda _one: [])
+    monkeypatch.setattr(indexer, "preview_source", lambda _one: [])
     assert "The source lists no articles. Nothing was stored." in words(desk.post(f"{SOURCES}{source.pk}/test"))
-    monkeypatch.setattr(indexer, "try_out", lambda _one: "The server answered <503>.")
+    monkeypatch.setattr(indexer, "preview_source", lambda _one: "The server answered <503>.")
     assert "The server answered &lt;503&gt;. Nothing was stored." in words(desk.post(f"{SOURCES}{source.pk}/test"))
     assert desk.get(f"{SOURCES}{source.pk}/test").status_code == 405
 
 
 def test_readers_look_and_change_nothing(reader: Client, source: Source, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(indexer, "try_out", lambda _one: pytest.fail("the publisher was asked"))
+    monkeypatch.setattr(indexer, "preview_source", lambda _one: pytest.fail("the publisher was asked"))
     quill = source.publisher
     store(quill, draft(quill, 0))
     for page in (LIST, change(quill), SOURCES, f"{SOURCES}{source.pk}/change/", ARTICLES):

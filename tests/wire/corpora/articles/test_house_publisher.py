@@ -8,7 +8,7 @@ import pytest
 from config.errors import NotFound
 from tests.factories import DAY, NOW, published
 from wire.corpora.articles import house_publisher, queries
-from wire.corpora.articles.indexer import RunReport, index
+from wire.corpora.articles.indexer import RunReport, index_publisher
 from wire.corpora.articles.models import OWN, Article, ArticleRevision, Publisher
 from wire.ingest import corrections
 from wire.models import EditorTake, Snapshot
@@ -20,7 +20,7 @@ TAKE = f"http://localhost:8000/editor-take/{DAY}"
 
 
 def run(now: dt.datetime = NOW) -> RunReport:
-    return index(Publisher.objects.get(slug=OWN), now=now)
+    return index_publisher(Publisher.objects.get(slug=OWN), now=now)
 
 
 @pytest.mark.usefixtures("db")

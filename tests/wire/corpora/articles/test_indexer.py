@@ -16,10 +16,10 @@ from tests.feedserver import Reply, Request
 from tests.wire.corpora.articles.site import DAY, NOW, Site, html, item, paragraph, rss, sitemapindex, urlset
 from wire.corpora.articles import indexer, normalize, queries
 from wire.corpora.articles import store as storing
-from wire.corpora.articles.indexer import MAX_PAGES, REREAD, try_out
+from wire.corpora.articles.indexer import MAX_PAGES, REREAD, preview_source
 from wire.corpora.articles.models import AT_ONCE, Article, ArticleAlias, IndexLease, Publisher, Source
 from wire.corpora.articles.store import ArticleDraft
-from wire.corpora.articles.url_keys import canonical_key
+from wire.corpora.articles.url_keys import build_url_key
 from wire.models import WireState
 from wire.search import postings_index
 
@@ -274,7 +274,7 @@ def test_a_source_that_fails_is_told_kept_and_asked_later_each_time(site: Site) 
     site.server.route("/feed", status=500)
     for hour in (1, 2):
         report = site.index(NOW + DAY + hour * DAY / 24)
-        assert report.reached_nothing
+        assert report.has_reached_nothing
     source.refresh_from_db()
     assert (source.failures, source.error_code) == (2, "http_500")
     assert site.articles() == {"/a": LIVE}
@@ -310,16 +310,16 @@ def test_a_source_is_tried_out_without_a_trace(site: Site) -> None:
     feed = site.feed(
         "/feed", item(site.url("/a"), "A", paragraph("A")), item(site.url("/b"), "B"), item(site.url("/c", "127.0.0.2"), "C")
     )
-    told = try_out(feed)
+    told = preview_source(feed)
     assert [(draft.title, draft.markdown is None) for draft in told if not isinstance(draft, str)] == [("A", False), ("B", True)]
     index = site.sitemap("/map")
     site.server.route("/map", body=sitemapindex(site.url("/x", "127.0.0.2"), site.url("/map1")))
     site.server.route("/map1", body=urlset([site.url("/d")]))
-    assert len(try_out(index)) == 1
+    assert len(preview_source(index)) == 1
     site.server.route("/map1", body=urlset([site.url("/d", "127.0.0.2")]))
-    assert "None of its addresses can be indexed: all are outside" in try_out(index)
-    assert "web page" in try_out(site.feed("/none", body=b"<html>"))
-    assert "404" in try_out(Source(publisher=site.publisher, kind="feed", url=site.url("/gone")))
+    assert "None of its addresses can be indexed: all are outside" in preview_source(index)
+    assert "web page" in preview_source(site.feed("/none", body=b"<html>"))
+    assert "404" in preview_source(Source(publisher=site.publisher, kind="feed", url=site.url("/gone")))
     assert not site.articles()
 
 
@@ -395,9 +395,9 @@ def test_a_publisher_that_was_removed_meanwhile_gets_no_article(site: Site) -> N
     site.feed("/feed")
     site.server.route("/feed", removing)
     publisher = Publisher.objects.get(pk=site.publisher.pk)
-    storing.remove(publisher, NOW)
+    storing.remove_publisher(publisher, NOW)
     with pytest.raises(NotFound, match="was removed"):
-        storing.store(publisher, [], NOW)
+        storing.store_drafts(publisher, [], NOW)
 
 
 def test_the_sample_wire_takes_no_articles_of_others(site: Site) -> None:
@@ -506,9 +506,9 @@ def test_sitemaps_that_lie_too_deep_are_named(site: Site) -> None:
 
 def test_two_articles_that_become_one_lose_no_text(site: Site) -> None:
     body = html("A").replace(b"</head>", f'<link rel="canonical" href="{site.url("/one")}"></head>'.encode())
-    store = storing.store
+    store = storing.store_drafts
     drafts = [
-        ArticleDraft(site.url(path), canonical_key(site.url(path)), title, markdown=title * 99)
+        ArticleDraft(site.url(path), build_url_key(site.url(path)), title, markdown=title * 99)
         for path, title in (("/one", "A"), ("/two", "B"))
     ]
     store(site.publisher, drafts, NOW)
@@ -576,9 +576,9 @@ def test_a_page_that_says_that_it_is_not_there_is_missing_whatever_its_status(si
 
 
 def test_a_revision_has_the_date_that_its_hash_is_of(site: Site) -> None:
-    first = ArticleDraft(site.url("/a"), canonical_key(site.url("/a")), "A", published_at=NOW, markdown="First.")
-    storing.store(site.publisher, [first], NOW)
-    storing.store(site.publisher, [replace(first, published_at=NOW - DAY)], NOW)
+    first = ArticleDraft(site.url("/a"), build_url_key(site.url("/a")), "A", published_at=NOW, markdown="First.")
+    storing.store_drafts(site.publisher, [first], NOW)
+    storing.store_drafts(site.publisher, [replace(first, published_at=NOW - DAY)], NOW)
     kept = site.article("/a").revisions.get()
     assert (kept.published_at, kept.content_sha256) == (NOW, first.sha256)
 

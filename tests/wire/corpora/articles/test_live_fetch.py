@@ -16,7 +16,7 @@ from tests.feedserver import Reply
 from tests.wire.corpora.articles.site import NOW, Site, html, item, paragraph
 from wire.corpora.articles import page_fetch, queries, store
 from wire.corpora.articles.models import Article, ArticleAlias, Publisher
-from wire.corpora.articles.page_fetch import article_at
+from wire.corpora.articles.page_fetch import get_or_fetch_article
 from wire.corpora.articles.store import ArticleDraft
 from wire.ingest import feed_entries
 
@@ -31,24 +31,24 @@ def test_a_page_that_a_source_named_is_read_stored_and_not_asked_again(site: Sit
     assert "part three" in found.text
     assert site.articles() == {"/a?utm_source=agent": LIVE}
     site.server.requests.clear()
-    assert article_at(site.publisher, f"{url}?utm_source=agent").title == "Koogle"
+    assert get_or_fetch_article(site.publisher, f"{url}?utm_source=agent").title == "Koogle"
     assert not site.server.requests
 
 
 def test_a_page_that_no_source_named_is_answered_and_listed_nowhere(site: Site) -> None:
     url = site.page("/results", "Results for buy pills")
-    assert article_at(site.publisher, url).title == "Results for buy pills"
+    assert get_or_fetch_article(site.publisher, url).title == "Results for buy pills"
     assert not Article.objects.filter(publisher=site.publisher).exists()
 
 
 def test_a_page_cannot_speak_for_another_article(site: Site) -> None:
     site.page("/important", "What was said")
-    article_at(site.publisher, site.named("/important"))
+    get_or_fetch_article(site.publisher, site.named("/important"))
     body = html("Something else").replace(b"<head>", f'<head><link rel="canonical" href="{site.url("/important")}">'.encode())
     site.server.route("/comments/9", body=body, content_type="text/html")
     for url in (site.url("/comments/9"), site.named("/comments/9")):
-        article_at(site.publisher, url)
-        assert article_at(site.publisher, site.url("/important")).title == "What was said"
+        get_or_fetch_article(site.publisher, url)
+        assert get_or_fetch_article(site.publisher, site.url("/important")).title == "What was said"
     assert site.articles() == {"/important": LIVE, "/comments/9": LIVE}
 
 
@@ -56,15 +56,15 @@ def test_a_page_that_says_that_it_is_not_there_is_no_article(site: Site) -> None
     body = b"<title>Page not found</title><article><h1>Page not found</h1><p>Try the search.</p></article>"
     site.server.route("/gone", body=body, content_type="text/html")
     with pytest.raises(NotFound, match="says that it does not exist"):
-        article_at(site.publisher, site.url("/gone"))
+        get_or_fetch_article(site.publisher, site.url("/gone"))
 
 
 def test_an_edit_is_stored_also_where_the_page_names_another_address_of_its_own(site: Site) -> None:
     site.page("/new", "First")
-    article_at(site.publisher, site.named("/new"))
+    get_or_fetch_article(site.publisher, site.named("/new"))
     article = Article.objects.get(publisher=site.publisher)
-    store.alias(site.publisher, article, site.url("/old"))
-    assert store.move(site.publisher, article, ArticleDraft(site.url("/old"), site.url("/old"), "Second", markdown="New."))
+    store.add_alias(site.publisher, article, site.url("/old"))
+    assert store.move_article(site.publisher, article, ArticleDraft(site.url("/old"), site.url("/old"), "Second", markdown="New."))
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_an_edit_is_stored_also_where_the_page_names_another_address_of_its_own(
 )
 def test_what_is_left_out_is_so_however_it_is_spelled(site: Site, path: str) -> None:
     with pytest.raises(InvalidArgument):
-        article_at(site.publisher, site.url(path))
+        get_or_fetch_article(site.publisher, site.url(path))
     assert not site.server.requests
 
 
@@ -100,7 +100,7 @@ def test_a_redirect_by_way_of_what_is_left_out_ends_before_it(site: Site) -> Non
     site.server.route("/private%2fb", status=302, headers={"Location": site.url("/c")})
     site.server.route("/a", status=302, headers={"Location": "/private%2fb"})
     with pytest.raises(UpstreamFailed, match="is left out"):
-        article_at(site.publisher, site.url("/a"))
+        get_or_fetch_article(site.publisher, site.url("/a"))
     site.named("/a")
     site.index()
     assert "is left out" in site.article("/a").error
@@ -112,7 +112,7 @@ def test_a_page_that_says_it_is_one_that_is_left_out_is_not_given(site: Site) ->
     body = html("Plums").replace(b"</head>", head.encode())
     site.server.route("/print/plums", body=body, content_type="text/html; charset=utf-8")
     with pytest.raises(UpstreamFailed, match="not one that is indexed"):
-        article_at(site.publisher, site.url("/print/plums"))
+        get_or_fetch_article(site.publisher, site.url("/print/plums"))
 
 
 def test_of_a_public_suffix_nothing_is_read_and_nothing_is_forgotten(site: Site) -> None:
@@ -120,7 +120,7 @@ def test_of_a_public_suffix_nothing_is_read_and_nothing_is_forgotten(site: Site)
     Publisher.objects.update(domains=["co.uk", "github.io"])
     site.publisher.refresh_from_db()
     with pytest.raises(InvalidArgument):
-        article_at(site.publisher, "https://stranger.github.io/a")
+        get_or_fetch_article(site.publisher, "https://stranger.github.io/a")
     with pytest.raises(InvalidArgument, match=r"co\.uk is a public suffix"):
         site.index()
     assert len(site.articles()) == 1
@@ -134,7 +134,7 @@ def test_a_name_that_waits_is_read_and_found_by_searches(site: Site) -> None:
     assert queries.search_content("koogle", "from the feed", 5).articles[0].snippet == "About From the feed."
     assert not queries.search_content("koogle", "koogle", 5).articles
     site.server.route("/a", body=html("Koogle").replace(b"A. Cook", b""), content_type="text/html")
-    found = article_at(site.publisher, site.url("/a"))
+    found = get_or_fetch_article(site.publisher, site.url("/a"))
     assert (found.state, found.title, found.author) == (LIVE, "Koogle", "Chef Name")
     assert queries.search_content("koogle", "koogle", 5).articles
     assert not queries.search_content("koogle", "feed", 5).articles
@@ -145,8 +145,8 @@ def test_an_address_that_leads_to_another_of_the_site_is_the_same_article(site: 
     site.page("/new", "Koogle")
     site.server.route("/old", status=302, headers={"Location": "/new"})
     site.named("/old")
-    assert article_at(site.publisher, site.url("/old")).url == site.url("/new")
-    assert article_at(site.publisher, site.url("/old")).url == site.url("/new")
+    assert get_or_fetch_article(site.publisher, site.url("/old")).url == site.url("/new")
+    assert get_or_fetch_article(site.publisher, site.url("/old")).url == site.url("/new")
     assert len(site.server.seen("/old")) == 1
     assert ArticleAlias.objects.get().key == site.url("/old")
 
@@ -156,9 +156,9 @@ def test_an_address_that_leads_to_another_of_the_site_is_the_same_article(site: 
 )
 def test_nothing_is_asked_that_is_not_the_publishers(site: Site, url: str) -> None:
     with pytest.raises(InvalidArgument, match="url is not an article of Koogle Kitchen"):
-        article_at(site.publisher, url)
+        get_or_fetch_article(site.publisher, url)
     with pytest.raises(InvalidArgument):
-        article_at(site.publisher, site.url("/private/a"))
+        get_or_fetch_article(site.publisher, site.url("/private/a"))
     assert not site.server.requests
 
 
@@ -166,7 +166,7 @@ def test_a_redirect_to_another_host_is_not_followed(site: Site) -> None:
     site.server.route("/a", status=302, headers={"Location": site.url("/a", "127.0.0.2")}, host="127.0.0.1")
     site.server.route("/a", body=html("Theirs"), host="127.0.0.2")
     with pytest.raises(UpstreamFailed, match="not the publisher's"):
-        article_at(site.publisher, site.url("/a"))
+        get_or_fetch_article(site.publisher, site.url("/a"))
     assert not site.server.seen("/a", "127.0.0.2")
 
 
@@ -175,7 +175,7 @@ def test_a_private_address_is_not_dialled_though_the_host_is_the_publishers(site
     how = replace(feed_entries.policy(), allow=(ipaddress.ip_network("127.0.0.1/32"),))
     site.server.route("/a", status=302, headers={"Location": site.url("/a", "127.0.0.2")}, host="127.0.0.1")
     with pytest.raises(UpstreamFailed, match="private network"):
-        article_at(site.publisher, site.url("/a"), how=how)
+        get_or_fetch_article(site.publisher, site.url("/a"), how=how)
     assert not site.server.seen("/a", "127.0.0.2")
 
 
@@ -220,7 +220,7 @@ def _refusals(site: Site) -> Iterator[tuple[str, type[Exception], str]]:
 def test_each_refusal_is_named_and_nothing_is_stored(site: Site) -> None:
     for path, error, words in _refusals(site):
         with pytest.raises(error, match=words) as raised:
-            article_at(site.publisher, site.url(path))
+            get_or_fetch_article(site.publisher, site.url(path))
         assert raised.value.args[0].endswith((".", "!"))
     assert not site.articles()
 
@@ -231,7 +231,7 @@ def test_broken_html_is_read_as_browsers_do(site: Site) -> None:
     site.server.route(
         "/a", body=f"<html><title>Koogle</title><body><article>{text}</i></div><table><tr>".encode(), content_type="text/html"
     )
-    assert "eggs" in article_at(site.publisher, site.url("/a")).markdown
+    assert "eggs" in get_or_fetch_article(site.publisher, site.url("/a")).markdown
 
 
 @pytest.mark.slow
@@ -251,7 +251,7 @@ def test_it_takes_no_longer_than_it_may_whatever_is_slow(site: Site, part: str) 
             site.server.route("/a", lambda _request: Reply(status=302, headers={"Location": f"/a?{time.monotonic()}"}, delay=0.2))
     started = time.monotonic()
     with pytest.raises(UpstreamFailed, match="in time"):
-        article_at(site.publisher, site.url("/a"), seconds=0.4)
+        get_or_fetch_article(site.publisher, site.url("/a"), seconds=0.4)
     assert time.monotonic() - started < 1.0
     assert not site.articles()
 
@@ -263,7 +263,7 @@ def test_a_name_that_hangs_costs_no_more(site: Site, monkeypatch: pytest.MonkeyP
     site.publisher.domains.append("koogle.example")
     started = time.monotonic()
     with pytest.raises(UpstreamFailed, match="in time"):
-        article_at(site.publisher, "http://koogle.example/a", seconds=0.4)
+        get_or_fetch_article(site.publisher, "http://koogle.example/a", seconds=0.4)
     assert time.monotonic() - started < 1.0
     answer.set()
 
@@ -273,7 +273,7 @@ def test_a_page_that_came_but_takes_long_to_be_understood_is_given_up(site: Site
     site.server.route("/a", body=b"<p>" + b"<a>word " * 49_000, content_type="text/html")
     started = time.monotonic()
     with pytest.raises(UpstreamFailed):
-        article_at(site.publisher, site.url("/a"), seconds=0.4)
+        get_or_fetch_article(site.publisher, site.url("/a"), seconds=0.4)
     assert time.monotonic() - started < 1.5
 
 
@@ -281,11 +281,11 @@ def test_a_page_that_came_but_takes_long_to_be_understood_is_given_up(site: Site
 def test_two_pages_of_one_publisher_are_read_one_after_the_other_with_the_pause_between(site: Site) -> None:
     how = replace(feed_entries.policy(), gap=0.3)
     for path in ("/a", "/b"):
-        article_at(site.publisher, site.page(path, path), how=how)
+        get_or_fetch_article(site.publisher, site.page(path, path), how=how)
     (first,), (second,) = (site.server.seen(path) for path in ("/a", "/b"))
     assert second.at - first.ended >= 0.3
     with pytest.raises(UpstreamFailed, match="a moment ago"):
-        article_at(site.publisher, site.page("/c", "C"), how=how, seconds=0.1)
+        get_or_fetch_article(site.publisher, site.page("/c", "C"), how=how, seconds=0.1)
     assert not site.server.seen("/c")
 
 
@@ -293,8 +293,8 @@ def test_while_the_store_is_closed_the_article_is_answered_all_the_same(site: Si
     def closed(*_: object) -> None:
         raise OperationalError("disk I/O error")
 
-    monkeypatch.setattr(store, "store", closed)
-    found = article_at(site.publisher, site.page("/a", "Koogle"))
+    monkeypatch.setattr(store, "store_drafts", closed)
+    found = get_or_fetch_article(site.publisher, site.page("/a", "Koogle"))
     assert found.title == "Koogle"
     assert not Article.objects.exists()
 
@@ -302,16 +302,16 @@ def test_while_the_store_is_closed_the_article_is_answered_all_the_same(site: Si
 def test_inside_of_a_reading_for_the_public_it_is_the_primary_that_is_written(site: Site) -> None:
     site.page("/a", "Koogle")
     url = site.named("/a")
-    assert routing.read(lambda: article_at(site.publisher, url)).title == "Koogle"
+    assert routing.read(lambda: get_or_fetch_article(site.publisher, url)).title == "Koogle"
     assert site.articles() == {"/a": LIVE}
 
 
 def test_the_wires_own_pages_and_front_pages_are_never_asked(site: Site) -> None:
     own = Publisher.objects.get(slug="wire")
     with pytest.raises(NotFound):
-        article_at(own, f"{own.homepage}nothing")
+        get_or_fetch_article(own, f"{own.homepage}nothing")
     with pytest.raises(NotFound):
-        article_at(site.publisher, site.url("/"))
+        get_or_fetch_article(site.publisher, site.url("/"))
     assert not site.server.requests
 
 
@@ -331,7 +331,7 @@ def test_two_askers_at_once_fetch_once_and_a_third_is_not_kept_waiting(site: Sit
 
     def ask() -> None:
         try:
-            told.append(article_at(site.publisher, url).title)
+            told.append(get_or_fetch_article(site.publisher, url).title)
         except UpstreamFailed as error:
             told.append(error.message)
         finally:
@@ -356,7 +356,7 @@ def test_a_slow_publisher_does_not_hold_up_the_others(site: Site) -> None:
     site.page("/a", "Slow", delay=1.0)
 
     def ask() -> None:
-        article_at(slow, site.url("/a"))
+        get_or_fetch_article(slow, site.url("/a"))
         connections.close_all()
 
     held, waits = threading.Thread(target=ask), threading.Thread(target=ask)
@@ -367,8 +367,8 @@ def test_a_slow_publisher_does_not_hold_up_the_others(site: Site) -> None:
     waits.start()
     _wait_for_both(slow)
     with pytest.raises(UpstreamFailed, match="Other pages"):
-        article_at(slow, site.page("/b", "Refused"))
-    assert article_at(other, site.page("/c", "Quick")).title == "Quick"
+        get_or_fetch_article(slow, site.page("/b", "Refused"))
+    assert get_or_fetch_article(other, site.page("/c", "Quick")).title == "Quick"
     assert held.is_alive()
     held.join()
     waits.join()
@@ -377,12 +377,12 @@ def test_a_slow_publisher_does_not_hold_up_the_others(site: Site) -> None:
 @pytest.mark.slow
 def test_between_pages_that_agents_ask_for_the_crawl_delay_is_kept(site: Site) -> None:
     site.server.route("/robots.txt", body=b"User-agent: *\nCrawl-delay: 2\n", content_type="text/plain")
-    article_at(site.publisher, site.page("/a", "First"))
+    get_or_fetch_article(site.publisher, site.page("/a", "First"))
     with pytest.raises(UpstreamFailed, match="a moment ago") as refused:
-        article_at(site.publisher, site.page("/b", "Second"), seconds=1.0)
+        get_or_fetch_article(site.publisher, site.page("/b", "Second"), seconds=1.0)
     assert refused.value.hint.startswith("Try again in 2 seconds.")
     assert not site.server.seen("/b")
 
 
 def test_times_are_utc(site: Site) -> None:
-    assert article_at(site.publisher, site.page("/a", "Koogle")).published_at == NOW.replace(day=15, hour=10)
+    assert get_or_fetch_article(site.publisher, site.page("/a", "Koogle")).published_at == NOW.replace(day=15, hour=10)

@@ -136,7 +136,7 @@ def test_what_publishers_and_readers_write_is_text(client: Client) -> None:
         assert "<b>" not in _html(client.get(f"/articles{path}"))
         assert "&lt;script&gt;alert(1)" in _html(client.get(f"/articles{path}"))
     page(client, "/quill", query=HOSTILE)
-    storing.remove(quill, NOW)
+    storing.remove_publisher(quill, NOW)
     page(client, "/quill", 404)
 
 
@@ -147,7 +147,7 @@ def test_an_unknown_publisher_and_a_removed_one_have_a_page_that_says_so(client:
     quill = publisher("quill", 2)
     count(quill, NOW.date(), "list-recent")
     page(client, "/quill")
-    storing.remove(quill, NOW)
+    storing.remove_publisher(quill, NOW)
     for path in ("/quill", "/quill/asked"):
         assert "Quill was removed on 2026-03-15 and is no longer served." in page(client, path, 404)
     assert client.get("/articles/quill/asked.csv").status_code == 404
@@ -239,7 +239,7 @@ def test_readers_find_the_publishers(client: Client) -> None:
 
 def test_a_sitemap_names_the_pages_of_those_who_are_served(client: Client) -> None:
     quill, removed = publisher("quill", 1), publisher("gherkin")
-    storing.remove(removed, NOW)
+    storing.remove_publisher(removed, NOW)
     told = re.findall("<loc>(.*?)</loc>", _html(client.get("/sitemap-articles.xml")))
     paths = [address.removeprefix("http://localhost:8000") for address in told]
     assert paths == ["/articles", f"/articles/{quill.slug}", f"/articles/{quill.slug}/asked"]

@@ -26,7 +26,7 @@ from wire.corpora.articles import page_fetch, payment, queries
 from wire.corpora.articles import store as storing
 from wire.corpora.articles.models import Article, ArticleCount, Payment, Publisher
 from wire.corpora.articles.store import ArticleDraft
-from wire.corpora.articles.url_keys import canonical_key
+from wire.corpora.articles.url_keys import build_url_key
 from wire.corpora.articles.x402 import InvalidPrice, describe_price, parse_price, read_authorization
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -105,7 +105,7 @@ def chef(facilitator: TestFacilitator) -> Publisher:  # noqa: ARG001
 
 
 def cake_at(url: str) -> ArticleDraft:
-    return replace(cake(), url=url, key=canonical_key(url))
+    return replace(cake(), url=url, key=build_url_key(url))
 
 
 def paid(nonce: str = "1", **fields: Any) -> dict[str, Any]:
@@ -318,7 +318,7 @@ def test_a_payment_that_may_have_been_charged_stays_noted_whatever_fails_then(
         raise UpstreamFailed("The publisher's server was not found.")
 
     with monkeypatch.context() as patch:
-        patch.setattr(page_fetch, "article_at", away)
+        patch.setattr(page_fetch, "get_or_fetch_article", away)
         with pytest.raises(UpstreamFailed):
             queries.buy_article("chef", CAKE, paying=paid())
     Payment.objects.update(taken_at=timezone.now() - payment.TAKING - dt.timedelta(seconds=1))
@@ -343,7 +343,7 @@ def test_a_settlement_that_names_a_transaction_but_is_not_confirmed_stays_noted(
 def test_a_paid_answer_that_was_lost_is_given_again_after_the_article_moved(chef: Publisher) -> None:
     queries.buy_article("chef", CAKE, paying=paid(resource={"url": CAKE}))
     article = Article.objects.get(url=CAKE)
-    storing.move(chef, article, cake_at("https://yoursite.com/cakes/chocolate"))
+    storing.move_article(chef, article, cake_at("https://yoursite.com/cakes/chocolate"))
     assert queries.buy_article("chef", CAKE, paying=paid(resource={"url": CAKE}))[1] is not None
 
 
@@ -376,7 +376,7 @@ def test_nobody_is_charged_for_what_cannot_be_read(facilitator: TestFacilitator,
     def away(*_: object) -> None:
         raise UpstreamFailed("The publisher's server was not found.")
 
-    monkeypatch.setattr(page_fetch, "article_at", away)
+    monkeypatch.setattr(page_fetch, "get_or_fetch_article", away)
     with pytest.raises(UpstreamFailed):
         queries.buy_article("chef", CAKE, paying=paid())
     assert not facilitator.settled

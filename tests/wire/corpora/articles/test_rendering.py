@@ -13,7 +13,7 @@ from wire.corpora.articles import rendering
 def test_no_text_costs_more_than_a_moment_to_render(shape: str, form: rendering.Format) -> None:
     text = shape * (200_000 // len(shape))
     before = time.process_time()
-    found = rendering.render(text, form)
+    found = rendering.render_markdown(text, form)
     assert time.process_time() - before < 0.5
     assert len(found) >= len(text)
     assert "<b>" not in found or form == "text"
@@ -22,5 +22,5 @@ def test_no_text_costs_more_than_a_moment_to_render(shape: str, form: rendering.
 @pytest.mark.slow
 def test_a_text_with_the_markup_of_a_long_article_is_rendered() -> None:
     text = "\n\n".join(f"A [link](https://cake.example/{number}) and *stress* in paragraph {number}." for number in range(1_000))
-    assert "<em>stress</em> in paragraph 999" in rendering.render(text, "html")
-    assert "*" not in rendering.render(text, "text")
+    assert "<em>stress</em> in paragraph 999" in rendering.render_markdown(text, "html")
+    assert "*" not in rendering.render_markdown(text, "text")

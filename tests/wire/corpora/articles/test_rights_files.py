@@ -111,5 +111,5 @@ def test_each_has_its_type_and_may_be_cached(client: Client) -> None:
 @pytest.mark.parametrize("name", FILES)
 def test_there_are_none_of_an_unknown_and_of_a_removed_publisher(client: Client, name: str) -> None:
     assert read(client, name, 404).startswith("There is no publisher with this name.")
-    store.remove(publisher("quill", 1), NOW)
+    store.remove_publisher(publisher("quill", 1), NOW)
     assert read(client, name, 404).startswith("Quill was removed on 2026-03-15 and is no longer served.")

@@ -16,8 +16,8 @@ from sources.entries import Entry
 from tests.wire.corpora.articles.factories import NOW, draft, kept, publisher
 from wire.corpora.articles import queries, rendering, store
 from wire.corpora.articles.models import Article, ArticleAlias, ArticleRevision, Publisher
-from wire.corpora.articles.normalize import draft_entry, is_front
-from wire.corpora.articles.search import index_name, keywords
+from wire.corpora.articles.normalize import draft_entry, is_front_page
+from wire.corpora.articles.search import build_index_name, extract_keywords
 from wire.models import Postings, WireState
 from wire.text.tokens import token, words
 
@@ -49,7 +49,7 @@ def test_ties_come_newest_first_then_by_address_and_undated_ones_last() -> None:
 
 def test_an_edit_is_found_by_its_new_words_only_and_what_is_gone_by_none() -> None:
     owner = kept(draft("a", "Chocolate cake"), draft("b", "Lemon cake"))
-    store.store(owner, [draft("a", "Walnut bread")], NOW)
+    store.store_drafts(owner, [draft("a", "Walnut bread")], NOW)
     assert (titles("chocolate"), titles("walnut"), titles("cake")) == ([], ["Walnut bread"], ["Lemon cake"])
     article = Article.objects.get(title="Lemon cake")
     assert not store.mark_missing(article, NOW)
@@ -57,7 +57,7 @@ def test_an_edit_is_found_by_its_new_words_only_and_what_is_gone_by_none() -> No
     assert not store.mark_missing(article, NOW + dt.timedelta(hours=23))
     assert store.mark_missing(article, NOW + dt.timedelta(hours=24))
     assert titles("cake bread") == ["Walnut bread"]
-    assert store.store(owner, [draft("b", "Lemon cake")], NOW)["new"] == 1, "it is back"
+    assert store.store_drafts(owner, [draft("b", "Lemon cake")], NOW)["new"] == 1, "it is back"
     assert titles("lemon") == ["Lemon cake"]
 
 
@@ -81,7 +81,7 @@ def test_paging_goes_on_behind_an_article_that_left_meanwhile_and_many_ties_come
     owner = kept(*(draft(name, f"Cake {name}") for name in "dbca"))
     page = queries.search_content("cake", "cake", 2)
     assert [hit.title for hit in page.articles] == ["Cake a", "Cake b"]
-    store.store(owner, [draft("b", "Pie")], NOW)
+    store.store_drafts(owner, [draft("b", "Pie")], NOW)
     following = queries.search_content("cake", "cake", 2, page.next_cursor).articles
     assert "Cake c" in [hit.title for hit in following]
     monkeypatch.setattr("wire.corpora.articles.search.MAX_TIED", 2)
@@ -92,9 +92,9 @@ def test_what_is_left_out_from_now_on_is_found_no_more_and_no_number_is_used_twi
     owner = kept(draft("a", "Cake A"), draft("private/b", "Cake B"))
     Publisher.objects.filter(pk=owner.pk).update(left_out=["/private/"])
     owner.refresh_from_db()
-    assert store.leave_out(owner) == 1
+    assert store.delete_excluded(owner) == 1
     assert titles("cake") == ["Cake A"]
-    store.store(owner, [draft("c", "Cake C")], NOW)
+    store.store_drafts(owner, [draft("c", "Cake C")], NOW)
     assert list(Article.objects.order_by("number").values_list("number", "title")) == [(0, "Cake A"), (2, "Cake C")]
 
 
@@ -112,22 +112,22 @@ def test_an_edit_drops_what_is_cached_at_once_and_the_same_again_does_not() -> N
 
     owner = kept(draft("a", "Cake"))
     before = version()
-    store.store(owner, [draft("a", "Cake")], NOW)
+    store.store_drafts(owner, [draft("a", "Cake")], NOW)
     assert version() == before
-    store.store(owner, [draft("a", "Pie")], NOW)
+    store.store_drafts(owner, [draft("a", "Pie")], NOW)
     assert version() == before + 1
 
 
 def test_a_publisher_is_removed_with_all_it_has_and_without_loading_its_texts() -> None:
     owner = kept(draft("a", "Cake"), draft("b", "Tea"))
-    store.store(owner, [draft("a", "Pie")], NOW)
-    store.alias(owner, Article.objects.get(title="Tea"), "https://cake.example/t")
+    store.store_drafts(owner, [draft("a", "Pie")], NOW)
+    store.add_alias(owner, Article.objects.get(title="Tea"), "https://cake.example/t")
     with CaptureQueriesContext(connection) as asked:
-        assert store.remove(owner, NOW) == 2
+        assert store.remove_publisher(owner, NOW) == 2
     assert not [one for one in asked if "SELECT" in one["sql"] and "markdown" in one["sql"]]
     left = (Article, ArticleAlias, ArticleRevision, Postings)
     assert [model.objects.count() for model in left] == [0, 0, 0, 0]
-    for again in (lambda: store.remove(owner, NOW), lambda: store.store(owner, [draft("c", "Late")], NOW)):
+    for again in (lambda: store.remove_publisher(owner, NOW), lambda: store.store_drafts(owner, [draft("c", "Late")], NOW)):
         with pytest.raises(NotFound):
             again()
 
@@ -135,19 +135,19 @@ def test_a_publisher_is_removed_with_all_it_has_and_without_loading_its_texts() 
 def test_the_wires_own_publisher_stays() -> None:
     own = Publisher.objects.get(slug="wire")
     with pytest.raises(InvalidArgument):
-        store.remove(own, NOW)
+        store.remove_publisher(own, NOW)
 
 
 def test_an_excerpt_is_cut_and_never_decoded() -> None:
-    assert rendering.excerpt("One.\n\nTwo.\n\nThree.", 11) == "One.\n\nTwo."
-    assert rendering.excerpt("&lt;script&gt; " + "word " * 30, 30) == "&lt;script&gt; word word word…"
+    assert rendering.cut_excerpt("One.\n\nTwo.\n\nThree.", 11) == "One.\n\nTwo."
+    assert rendering.cut_excerpt("&lt;script&gt; " + "word " * 30, 30) == "&lt;script&gt; word word word…"
 
 
 def test_a_date_ahead_makes_no_edit_and_an_address_of_parameters_is_an_article() -> None:
     early = publisher("early")
     entry = Entry("", "Cake", "https://early.example/?p=7", NOW + dt.timedelta(hours=9))
     assert draft_entry(early, entry, NOW) == draft_entry(early, entry, NOW + dt.timedelta(hours=1))
-    assert not is_front(early, entry.url)
+    assert not is_front_page(early, entry.url)
 
 
 WORDS = st.lists(st.sampled_from(["cake", "tea", "bread", "pie", "lemon"]), max_size=4).map(" ".join)
@@ -163,11 +163,11 @@ class TestRanking(TestCase):
         Article.objects.all().delete()
         owner = publisher(f"p{publisher_number()}")
         drafts = [draft(str(n), f"{title} {n}", text, day) for n, (title, text, day) in enumerate(articles)]
-        store.store(owner, drafts, NOW)
+        store.store_drafts(owner, drafts, NOW)
 
         def score(title: str, text: str) -> int:
             held = [{token(word) for word in words(part)} for part in (title, text)]
-            return sum(3 * (one in held[0]) + (one in held[1]) for one in keywords(query))
+            return sum(3 * (one in held[0]) + (one in held[1]) for one in extract_keywords(query))
 
         ranked = sorted(
             (-score(title, text), -(day or 0), drafts[n].url) for n, (title, text, day) in enumerate(articles) if score(title, text)
@@ -200,9 +200,12 @@ def test_a_word_inside_a_title_without_spaces_finds_it_and_a_whole_word_comes_fi
 
 def test_the_migration_indexes_publishers_with_such_titles_again() -> None:
     owner = kept(draft("a", "東京都のケーキ"), draft("b", "Lemon cake"))
-    before = list(Postings.objects.filter(index=index_name(owner)).order_by("token").values_list("token", "block", "found"))
-    rows = Postings.objects.filter(index=index_name(owner)).exclude(token="")
+    before = list(Postings.objects.filter(index=build_index_name(owner)).order_by("token").values_list("token", "block", "found"))
+    rows = Postings.objects.filter(index=build_index_name(owner)).exclude(token="")
     rows.delete()
-    Postings.objects.create(index=index_name(owner), token="xold", block=0, found=b"\0" * 4)
+    Postings.objects.create(index=build_index_name(owner), token="xold", block=0, found=b"\0" * 4)
     importlib.import_module("wire.corpora.articles.migrations.0005_character_pairs").index_again(apps, None)
-    assert list(Postings.objects.filter(index=index_name(owner)).order_by("token").values_list("token", "block", "found")) == before
+    assert (
+        list(Postings.objects.filter(index=build_index_name(owner)).order_by("token").values_list("token", "block", "found"))
+        == before
+    )

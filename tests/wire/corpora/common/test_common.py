@@ -10,33 +10,33 @@ from config.errors import InvalidArgument
 from wire.admin.base import LinesField
 from wire.corpora.common.cursors import ListCursor
 from wire.corpora.common.forms import RecordsField
-from wire.corpora.common.page_patterns import match_pages
+from wire.corpora.common.page_patterns import build_page_matcher
 from wire.search.cursor import encode
 
 
 def test_a_cursor_gives_back_its_place() -> None:
-    assert ListCursor("rows", "a", None).read(ListCursor("rows", "a", None).write(1, -2), 2) == [1, -2]
+    assert ListCursor("rows", "a", None).decode_place(ListCursor("rows", "a", None).encode_place(1, -2), 2) == [1, -2]
 
 
 @pytest.mark.parametrize(
     "cursor",
     [
-        ListCursor("rows", "other question").write(1),
-        ListCursor("other list", "a").write(1),
-        ListCursor("rows", "a").write(1, 2),
+        ListCursor("rows", "other question").encode_place(1),
+        ListCursor("other list", "a").encode_place(1),
+        ListCursor("rows", "a").encode_place(1, 2),
         encode("rows", "mark", 1),
         "",
         "é",
-        *(ListCursor("rows", "a").write(place) for place in (True, 1.5, None, "1", 2**63)),  # type: ignore[arg-type]
+        *(ListCursor("rows", "a").encode_place(place) for place in (True, 1.5, None, "1", 2**63)),  # type: ignore[arg-type]
     ],
 )
 def test_any_other_cursor_is_refused(cursor: str) -> None:
     with pytest.raises(InvalidArgument, match="does not belong to this list"):
-        ListCursor("rows", "a").read(cursor, 1)
+        ListCursor("rows", "a").decode_place(cursor, 1)
 
 
 def test_pages_are_matched_whole() -> None:
-    rule = match_pages(("/a/[^/]+", "query"), (r"/b\.xml",))
+    rule = build_page_matcher(("/a/[^/]+", "query"), (r"/b\.xml",))
     assert [rule(path) for path in ("/a/x", "/b.xml", "/a/x/y", "/b.xmls")] == [frozenset({"query"}), frozenset(), None, None]
 
 

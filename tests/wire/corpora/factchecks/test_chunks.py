@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tests.claims import LEAD
 from wire.corpora.factchecks import claim_parsers
-from wire.corpora.factchecks.chunks import LONGEST, pieces, split_claim
+from wire.corpora.factchecks.chunks import LONGEST, split_claim, split_text
 from wire.corpora.factchecks.claim_parsers import ClaimDraft
 
 
@@ -56,6 +56,6 @@ def test_a_claim_without_any_text_still_has_an_overview() -> None:
 
 @given(st.text(st.sampled_from("ab.! "), max_size=200).map(lambda text: text * 120))
 def test_pieces_hold_every_word_and_none_is_too_long(text: str) -> None:
-    found = pieces(text)
+    found = split_text(text)
     assert all(len(piece) <= LONGEST for piece in found)
     assert set(text.split()) <= set(" ".join(found).split()) or max(map(len, text.split()), default=0) > LONGEST // 2

@@ -76,7 +76,7 @@ def endpoint(settings: Settings) -> Iterator[Served]:
 @pytest.fixture
 def filled(endpoint: Served) -> Served:
     load(LEAD, claim(2, "Der Mond ist aus Käse"))
-    assert embedding.fill() == 2
+    assert embedding.embed_missing() == 2
     return endpoint
 
 
@@ -85,11 +85,11 @@ def test_its_vectors_are_used(filled: Served) -> None:
     assert (path, key, body["model"], body["dimensions"]) == ("/v1/embeddings", "Bearer secret", "small", DIMENSIONS)
     assert len(body["input"]) == 3  # two overviews and a fact
     assert FactcheckState.objects.get().model == f"small@{DIMENSIONS}"
-    told = queries.search("Blei im Leitungswasser", language="de")
+    told = queries.search_claims("Blei im Leitungswasser", language="de")
     assert (short_ids(told.claims)[0], told.degraded) == (ID, [])
     assert told.claims[0].similarity is not None
     assert len(filled.asked) == 2
-    queries.search("Blei im Leitungswasser", language="de")
+    queries.search_claims("Blei im Leitungswasser", language="de")
     assert len(filled.asked) == 2  # a question's vector is kept
 
 
@@ -110,16 +110,16 @@ WRONG: Final[dict[str, Callable[[dict[str, Any]], Body]]] = {
 @pytest.mark.parametrize("wrong", WRONG)
 def test_whatever_is_wrong_with_it_words_go_on_and_say_so(filled: Served, wrong: str) -> None:
     filled.answer = WRONG[wrong]
-    told = queries.search("Blei im Leitungswasser", language="de")
+    told = queries.search_claims("Blei im Leitungswasser", language="de")
     assert (short_ids(told.claims), told.degraded) == ([ID], ["vectors"])
-    queries.search("Blei und Wasser", language="de")
+    queries.search_claims("Blei und Wasser", language="de")
     assert len(filled.asked) == 2  # it is let rest
 
 
 def test_a_slow_one_is_not_waited_for(filled: Served, settings: Settings) -> None:
     settings.FACTCHECKS_VECTOR_MS = 20
     filled.answer = lambda body: vectors(body) if filled.freed.wait(10) else (500, b"")
-    told = queries.search("Blei im Leitungswasser", language="de")
+    told = queries.search_claims("Blei im Leitungswasser", language="de")
     assert (short_ids(told.claims), told.degraded) == ([ID], ["vectors"])
 
 
@@ -130,8 +130,8 @@ def test_one_that_is_away_makes_no_vectors_and_keeps_those_there_are(settings: S
         unused.bind(("127.0.0.1", 0))  # and does not listen
         settings.FACTCHECKS_EMBEDDING_URL = f"http://127.0.0.1:{unused.getsockname()[1]}"
         with pytest.raises(UpstreamFailed, match="does not answer"):
-            embedding.fill()
-        told = queries.search("Blei im Leitungswasser", language="de")
+            embedding.embed_missing()
+        told = queries.search_claims("Blei im Leitungswasser", language="de")
     assert (short_ids(told.claims), told.degraded) == ([ID], ["vectors"])
     assert ClaimVector.objects.count() == 3
 
@@ -139,6 +139,6 @@ def test_one_that_is_away_makes_no_vectors_and_keeps_those_there_are(settings: S
 def test_it_is_asked_again_after_its_rest(filled: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(embedding, "REST", 0.0)
     filled.answer = WRONG["an error of its own"]
-    assert queries.search("Blei", language="de").degraded == ["vectors"]
+    assert queries.search_claims("Blei", language="de").degraded == ["vectors"]
     filled.answer = vectors
-    assert queries.search("Blei", language="de").degraded == []
+    assert queries.search_claims("Blei", language="de").degraded == []

@@ -271,8 +271,8 @@ def test_any_label_is_one_of_the_scale_or_none(label: str) -> None:
 
 def load_file(path: Path, text: str) -> LoadJob:
     path.write_text(text, encoding="utf-8")
-    job = load_jobs.job_for(path, "en")
-    load_jobs.load(job, path)
+    job = load_jobs.get_or_create_job(path, "en")
+    load_jobs.run_job(job, path)
     return job
 
 

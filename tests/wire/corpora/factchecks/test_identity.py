@@ -28,8 +28,8 @@ def no_rate_limit(settings: Any) -> None:
 
 def load_file(path: Path, text: str) -> LoadJob:
     path.write_text(text, encoding="utf-8")
-    job = load_jobs.job_for(path, "en")
-    load_jobs.load(job, path)
+    job = load_jobs.get_or_create_job(path, "en")
+    load_jobs.run_job(job, path)
     claims.forget()
     return job
 
@@ -248,5 +248,5 @@ class TestEarlierVersions:
 
     def test_a_load_that_changes_nothing_makes_none(self) -> None:
         load(LEAD)
-        stored = store.store([claim_parsers.parse_dump(LEAD, "de")], timezone.now())
+        stored = store.store_claims([claim_parsers.parse_dump(LEAD, "de")], timezone.now())
         assert (stored.updated, stored.skipped, ClaimRevision.objects.count()) == (0, 1, 0)

@@ -74,7 +74,7 @@ def test_every_row_that_is_refused_or_incomplete_is_named_by_its_number_in_the_t
     file = tmp_path / "a.csv"
     rows = ["One,,https://a.example/1", "", ",False,https://a.example/2", '"Three\nlines",,', "Four,False,https://a.example/4"]
     file.write_text("\n".join(["claim,rating,url", *rows, "Five,,https://a.example/5"]))
-    load_jobs.load(job := load_jobs.job_for(file, "en"), file)
+    load_jobs.run_job(job := load_jobs.get_or_create_job(file, "en"), file)
     assert (job.created, job.errors) == (4, 1)
     assert job.messages == [
         "Row 2: the table has no column of names of the checkers (publisher), dates (published_at); stored without a rating",
@@ -105,7 +105,7 @@ def test_remarks_leave_room_for_refusals(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr(store, "BATCH", 4)
     file = tmp_path / "a.csv"
     file.write_text("\n".join(["claim,rating", *(f"Claim {number}," for number in range(9)), *[",False"] * 9]))
-    load_jobs.load(job := load_jobs.job_for(file, "en"), file)
+    load_jobs.run_job(job := load_jobs.get_or_create_job(file, "en"), file)
     assert [message.partition(":")[0] for message in job.messages] == [f"Row {number}" for number in (2, 3, 4, 11, 12, 13)]
 
 
@@ -141,7 +141,7 @@ def test_a_missing_path_changes_nothing(tmp_path: Path) -> None:
 
 def test_a_job_that_stopped_half_way_goes_on_behind_its_last_batch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(store, "BATCH", 10)
-    file, real, calls = dump(tmp_path / "dump.json"), store.store, 0
+    file, real, calls = dump(tmp_path / "dump.json"), store.store_claims, 0
 
     def breaks(*given: Any) -> Any:
         nonlocal calls
@@ -150,25 +150,25 @@ def test_a_job_that_stopped_half_way_goes_on_behind_its_last_batch(tmp_path: Pat
             raise KeyboardInterrupt
         return real(*given)
 
-    monkeypatch.setattr(store, "store", breaks)
+    monkeypatch.setattr(store, "store_claims", breaks)
     with pytest.raises(KeyboardInterrupt):
-        load_jobs.load(load_jobs.job_for(file, "de"), file)
-    job = load_jobs.job_for(file, "de")
+        load_jobs.run_job(load_jobs.get_or_create_job(file, "de"), file)
+    job = load_jobs.get_or_create_job(file, "de")
     assert (LoadJob.objects.count(), job.processed) == (1, 10)
-    load_jobs.load(job, file)
+    load_jobs.run_job(job, file)
     assert (Claim.objects.count(), job.created, job.status) == (30, 30, "done")
 
 
 def test_a_cancelled_job_ends_after_the_batch_at_hand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def cancel(job: LoadJob) -> None:
-        load_jobs.cancel(job)
+        load_jobs.request_cancel(job)
 
     monkeypatch.setattr(store, "BATCH", 10)
     file = dump(tmp_path / "dump.json")
-    job = load_jobs.job_for(file, "de")
-    load_jobs.load(job, file, cancel)
+    job = load_jobs.get_or_create_job(file, "de")
+    load_jobs.run_job(job, file, cancel)
     assert (job.status, Claim.objects.count()) == ("canceled", 10)
-    assert not load_jobs.cancel(job)
+    assert not load_jobs.request_cancel(job)
 
 
 def test_a_file_that_is_being_loaded_is_refused_to_another(tmp_path: Path) -> None:
@@ -176,8 +176,8 @@ def test_a_file_that_is_being_loaded_is_refused_to_another(tmp_path: Path) -> No
     with file.open("rb") as other:
         fcntl.flock(other, fcntl.LOCK_EX)
         with pytest.raises(Unreadable, match="another process"):
-            load_jobs.load(load_jobs.job_for(file, "de"), file)
-    load_jobs.load(load_jobs.job_for(file, "de"), file)
+            load_jobs.run_job(load_jobs.get_or_create_job(file, "de"), file)
+    load_jobs.run_job(load_jobs.get_or_create_job(file, "de"), file)
     assert Claim.objects.count() == 30
 
 
@@ -186,10 +186,10 @@ def test_vectors_are_made_once_and_anew_after_a_change(settings: Any) -> None:
 
     settings.FACTCHECKS_EMBEDDING = "hashed"
     load(claim(1, "Mond"), claim(2, "Mars"))
-    assert (embedding.fill(), embedding.fill()) == (2, 0)
+    assert (embedding.embed_missing(), embedding.embed_missing()) == (2, 0)
     dropped = FactcheckState.objects.get().vectors_dropped
     load(claim(1, "Mond", publishingUrl="https://x.example/"), claim(2, "Venus"))
-    assert embedding.fill() == 1
+    assert embedding.embed_missing() == 1
     assert FactcheckState.objects.get().vectors_dropped == dropped + 1
 
 

@@ -19,14 +19,14 @@ from tests.claims import LEAD, TURBINES, claim, german, load, short_ids
 from wire.corpora.factchecks import embedding, languages, queries, search, store
 from wire.corpora.factchecks.index_terms import INDEX
 from wire.corpora.factchecks.models import Claim, ClaimVector, RatingName, Word
-from wire.corpora.factchecks.query_terms import Vocabulary, clean_text, question
+from wire.corpora.factchecks.query_terms import Vocabulary, parse_words, strip_handles_and_links
 from wire.models import Postings
 
 pytestmark = pytest.mark.django_db
 
 
 def found(query: str, **given: Any) -> list[str]:
-    return short_ids(queries.search(query, **{"limit": 20, "halves": ["words"], **given}).claims)
+    return short_ids(queries.search_claims(query, **{"limit": 20, "halves": ["words"], **given}).claims)
 
 
 def test_a_german_word_finds_the_compounds_that_hold_it() -> None:
@@ -48,10 +48,10 @@ def test_word_forms_are_found_in_the_claim_s_own_language() -> None:
 
 def test_the_language_is_detected_where_words_tell_it_and_kept_where_it_is_given() -> None:
     load(LEAD)
-    told = queries.search("Ist das Wasser in der Stadt nicht sauber?", halves=["words"])
+    told = queries.search_claims("Ist das Wasser in der Stadt nicht sauber?", halves=["words"])
     assert (told.language, told.language_detected) == ("de", True)
-    assert queries.search("Blei", halves=["words"]).language is None
-    assert queries.search("Blei", language="fr", halves=["words"]).language == "fr"
+    assert queries.search_claims("Blei", halves=["words"]).language is None
+    assert queries.search_claims("Blei", language="fr", halves=["words"]).language == "fr"
 
 
 @pytest.mark.parametrize("code", languages.CODES)
@@ -62,18 +62,18 @@ def test_every_code_has_stems_and_stop_words(code: str) -> None:
 
 def test_a_tweet_is_cleaned_of_addresses_and_handles_and_its_hashtags_are_words() -> None:
     tweet = "RT @somebody: Look! #StopTheSteal2020 https://t.co/xyz pic.twitter.com/abc #covid_19"
-    assert clean_text(tweet) == "RT : Look! Stop The Steal 2020 covid 19"
+    assert strip_handles_and_links(tweet) == "RT : Look! Stop The Steal 2020 covid 19"
 
 
 def test_a_question_of_stop_words_alone_still_asks_for_them() -> None:
-    asked = question("who is the who", "en", ["en"], Vocabulary())
+    asked = parse_words("who is the who", "en", ["en"], Vocabulary())
     assert [term.word for term in asked.terms] == ["who", "is", "the"]
 
 
 def test_a_query_without_a_word_is_refused() -> None:
     load(LEAD)
     with pytest.raises(InvalidArgument):
-        queries.search("?!…")
+        queries.search_claims("?!…")
 
 
 @pytest.mark.parametrize(
@@ -82,14 +82,14 @@ def test_a_query_without_a_word_is_refused() -> None:
 def test_no_query_breaks_the_search(text: str) -> None:
     load(LEAD, TURBINES)
     with suppress(InvalidArgument):
-        queries.search(text, halves=["words"])
+        queries.search_claims(text, halves=["words"])
 
 
 def test_filters_come_before_ranking_and_totals_are_true() -> None:
     load(*german())
-    every = queries.search("Deutschland Wasser Impfung Strom Polizei Alpen", 2, halves=["words"])
+    every = queries.search_claims("Deutschland Wasser Impfung Strom Polizei Alpen", 2, halves=["words"])
     assert every.total > len(every.claims) == 2
-    health = queries.search("Impfung Erkältung Grippe Krebs", 2, ["health"], halves=["words"])
+    health = queries.search_claims("Impfung Erkältung Grippe Krebs", 2, ["health"], halves=["words"])
     assert all("health" in one.categories for one in health.claims)
     assert found("Impfung Strom", categories=["nope"]) == []
     assert found("Impfung Strom", categories=["Gesundheit"]) == found("Impfung Strom", categories=["health"])
@@ -102,7 +102,7 @@ def test_filters_come_before_ranking_and_totals_are_true() -> None:
 def test_a_label_is_filtered_as_it_is_written_or_as_what_it_means() -> None:
     load(*german())
     assert found("Eiffelturm Gartenschläuche", rating_label="satire") == found("Eiffelturm Gartenschläuche")
-    mostly = queries.search("Elektroautos Wasser Strom", 20, rating_label="mostly_false", halves=["words"]).claims
+    mostly = queries.search_claims("Elektroautos Wasser Strom", 20, rating_label="mostly_false", halves=["words"]).claims
     assert {one.rating_label for one in mostly} == {"größtenteils falsch"}
 
 
@@ -120,7 +120,7 @@ def test_pages_follow_each_other_without_gap_or_repetition() -> None:
     load(*(claim(number, f"Der Mond ist aus Käse {number}") for number in range(23)))
     whole, cursor, pages = found("Mond Käse", limit=50), None, []
     while True:
-        page = queries.search("Mond Käse", 5, halves=["words"], cursor=cursor)
+        page = queries.search_claims("Mond Käse", 5, halves=["words"], cursor=cursor)
         assert page.total == 23
         pages += short_ids(page.claims)
         cursor = page.next_cursor
@@ -134,20 +134,20 @@ def test_pages_follow_each_other_without_gap_or_repetition() -> None:
 def test_a_strange_cursor_is_refused(cursor: str) -> None:
     load(LEAD)
     with pytest.raises(InvalidArgument):
-        queries.search("Blei", cursor=cursor)
+        queries.search_claims("Blei", cursor=cursor)
 
 
 def test_a_cursor_of_another_question_is_refused() -> None:
     load(*(claim(number, "Der Mond ist aus Käse") for number in range(3)))
-    cursor = queries.search("Mond", 1, halves=["words"]).next_cursor
+    cursor = queries.search_claims("Mond", 1, halves=["words"]).next_cursor
     with pytest.raises(InvalidArgument):
-        queries.search("Käse", 1, halves=["words"], cursor=cursor)
+        queries.search_claims("Käse", 1, halves=["words"], cursor=cursor)
 
 
 def test_what_is_unpublished_internal_or_withdrawn_is_never_found() -> None:
     first, *_ = load(LEAD, TURBINES, claim(3, "Blei intern", internal=True))
     assert found("Blei Windräder") == ["2025/11/20-2"]
-    store.withdraw(first, "A mistake.", first.changed_at)
+    store.withdraw_claim(first, "A mistake.", first.changed_at)
     assert found("Blei") == []
 
 
@@ -155,8 +155,8 @@ def test_what_is_unpublished_internal_or_withdrawn_is_never_found() -> None:
 def test_meaning_finds_what_words_do_not(settings: Settings) -> None:
     settings.FACTCHECKS_EMBEDDING = "hashed"
     load(LEAD, TURBINES | {"status": "published"})
-    assert embedding.fill() == 2
-    told = queries.search("Blei im Leitungswasser", language="de")
+    assert embedding.embed_missing() == 2
+    told = queries.search_claims("Blei im Leitungswasser", language="de")
     assert short_ids(told.claims) == ["2025/11/20-2", "2025/11/21-1"]
     assert told.degraded == []
     assert told.claims[0].similarity is not None
@@ -164,7 +164,7 @@ def test_meaning_finds_what_words_do_not(settings: Settings) -> None:
 
 def test_without_a_model_words_go_on_and_the_answer_says_so() -> None:
     load(LEAD)
-    told = queries.search("Blei")
+    told = queries.search_claims("Blei")
     assert short_ids(told.claims) == ["2025/11/20-2"]
     assert told.degraded == ["vectors"]
 
@@ -173,10 +173,10 @@ def test_without_a_model_words_go_on_and_the_answer_says_so() -> None:
 def test_a_model_that_takes_too_long_holds_nothing_up(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     settings.FACTCHECKS_EMBEDDING, settings.FACTCHECKS_VECTOR_MS = "hashed", 20
     load(LEAD)
-    embedding.fill()
+    embedding.embed_missing()
     freed = threading.Event()
     monkeypatch.setattr(embedding.Hashed, "embed", lambda *_args, **_more: freed.wait(10) and None)
-    told = queries.search("Blei")
+    told = queries.search_claims("Blei")
     freed.set()
     assert (short_ids(told.claims), told.degraded) == (["2025/11/20-2"], ["vectors"])
 
@@ -185,13 +185,13 @@ def test_a_model_that_takes_too_long_holds_nothing_up(settings: Settings, monkey
 def test_a_model_that_fails_is_passed_over(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     settings.FACTCHECKS_EMBEDDING = "hashed"
     load(LEAD)
-    embedding.fill()
+    embedding.embed_missing()
 
     def fail(*_args: object, **_more: object) -> None:
         raise RuntimeError("no memory")
 
     monkeypatch.setattr(embedding.Hashed, "embed", fail)
-    assert queries.search("Blei").degraded == ["vectors"]
+    assert queries.search_claims("Blei").degraded == ["vectors"]
 
 
 @pytest.mark.django_db(transaction=True)
@@ -200,12 +200,12 @@ def test_a_claim_without_a_vector_comes_before_one_that_shares_no_word(settings:
     _, other = load(claim(1, "Blei im Wasser"), claim(2, "Der Mond ist aus Käse"))
     nearest = embedding.Hashed().embed(["Blei"])[0].astype("<f2").tobytes()
     ClaimVector.objects.create(claim=other, part=0, model=embedding.Hashed.name, dimensions=64, vector=nearest)
-    half = queries.search("Blei")
+    half = queries.search_claims("Blei")
     assert (short_ids(half.claims), half.degraded, half.vectors) == (["2026/01/01-1", "2026/01/01-2"], ["vectors"], 0.5)
-    filtered = queries.search("Mond", published_since=dt.datetime(2030, 1, 1, tzinfo=dt.UTC))
+    filtered = queries.search_claims("Mond", published_since=dt.datetime(2030, 1, 1, tzinfo=dt.UTC))
     assert (filtered.total, filtered.degraded) == (0, [])
-    embedding.fill()
-    whole = queries.search("Blei")
+    embedding.embed_missing()
+    whole = queries.search_claims("Blei")
     assert (whole.degraded, whole.vectors) == ([], 1.0)
 
 
@@ -213,7 +213,7 @@ def test_a_claim_without_a_vector_comes_before_one_that_shares_no_word(settings:
 def test_no_claim_without_a_vector_comes_behind_one_that_says_less(rows: list[tuple[float, float | None]]) -> None:
     said = np.array([one for one, _ in rows], dtype=np.float64)
     far = np.array([np.nan if one is None else one for _, one in rows], dtype=np.float64)
-    estimate = search._estimate_missing(far, said)
+    estimate = search._estimate_missing_cosines(far, said)
     scores = said + search.MEANING * estimate
     assert not np.isnan(estimate).any()
     for place in np.flatnonzero(np.isnan(far)):
@@ -222,10 +222,10 @@ def test_no_claim_without_a_vector_comes_behind_one_that_says_less(rows: list[tu
 
 def test_a_fact_is_quoted_where_it_meets_the_question_as_well_as_the_claim_does() -> None:
     load(LEAD)
-    told = queries.search("Blei im Leitungswasser", language="de", halves=["words"]).claims[0]
+    told = queries.search_claims("Blei im Leitungswasser", language="de", halves=["words"]).claims[0]
     assert told.excerpt is not None
     assert told.excerpt.text.startswith("Das Gesundheitsamt")
-    assert queries.search("Bremen Grenzwert", halves=["words"]).claims[0].excerpt is None
+    assert queries.search_claims("Bremen Grenzwert", halves=["words"]).claims[0].excerpt is None
 
 
 def test_equals_are_ordered_by_nothing_that_loading_decides() -> None:
@@ -237,14 +237,14 @@ def test_equals_are_ordered_by_nothing_that_loading_decides() -> None:
 
 def _hits(text: str) -> list[search.ClaimHit]:
     asked, state = search.parse_question(text, "de")
-    return search.rank_claims(search.by_words(asked, state, search.Filters(statuses=["published"])), None).hits
+    return search.rank_claims(search.score_by_words(asked, state, search.Filters(statuses=["published"])), None).hits
 
 
 def test_an_edited_label_shows_at_once() -> None:
     load(claim(1, "Mond aus Käse", ratingLabelName="quatsch"))
-    assert queries.search("Mond", halves=["words"]).claims[0].rating == "unknown"
+    assert queries.search_claims("Mond", halves=["words"]).claims[0].rating == "unknown"
     RatingName.objects.filter(key="quatsch").update(rating="false")
-    assert queries.search("Mond", halves=["words"]).claims[0].rating == "false"
+    assert queries.search_claims("Mond", halves=["words"]).claims[0].rating == "false"
     assert found("Mond", rating_label="false") == ["2026/01/01-1"]
 
 
@@ -263,12 +263,12 @@ def test_names_of_the_filters_are_listed_with_their_numbers() -> None:
     load(*german())
     assert sum(one.count for one in queries.list_categories().categories) == 40
     assert queries.list_rating_labels().rating_labels[0].rating_label == "falsch"
-    assert queries.stats().claims == 40
+    assert queries.get_stats().claims == 40
 
 
 def test_nothing_is_found_where_there_is_nothing() -> None:
     claims.forget()
-    told = queries.search("Blei")
+    told = queries.search_claims("Blei")
     assert (told.total, told.claims, told.degraded) == (0, [], [])
 
 

@@ -74,7 +74,7 @@ def test_a_site_is_loaded_and_searchable_by_one_command(site: FeedServer, capsys
     assert "robots.txt" in err
     assert "/mcp/factchecks" in out
     assert "curl" in out
-    (found, *_) = queries.search("bees paint the pier 2", halves=["words"]).claims
+    (found, *_) = queries.search_claims("bees paint the pier 2", halves=["words"]).claims
     assert (found.synopsis, found.url, found.rating) == ("Bees paint the pier 2", site.url("/check/2"), "false")
     assert not site.seen("/secret")
 
@@ -87,7 +87,7 @@ def test_pages_that_changed_are_read_again_and_no_others(site: FeedServer, capsy
     load(site.url("/"))
     assert "1 pages read" in capsys.readouterr().out
     assert not site.seen("/check/0")
-    assert queries.search("pier 1", halves=["words"]).claims[0].rating == "true"
+    assert queries.search_claims("pier 1", halves=["words"]).claims[0].rating == "true"
     assert Claim.objects.count() == 3
 
 
@@ -170,7 +170,7 @@ def test_what_leads_to_nothing_is_said_and_nothing_is_loaded(server: FeedServer,
 
 def test_no_address_of_a_private_network_is_asked(server: FeedServer) -> None:
     with pytest.raises(Unreadable, match=r"private|public"):
-        site_reviews.collect(server.url("/"), how=replace(feed_entries.policy(), allow=()))
+        site_reviews.collect_reviews(server.url("/"), how=replace(feed_entries.policy(), allow=()))
     assert not server.requests
 
 

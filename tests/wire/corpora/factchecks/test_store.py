@@ -13,7 +13,7 @@ from config.errors import NotFound
 from tests import claims
 from tests.claims import LEAD, TURBINES, claim, german, load, short_ids
 from wire.corpora.factchecks import claim_parsers, queries, store
-from wire.corpora.factchecks.index_terms import INDEX, tokens_of
+from wire.corpora.factchecks.index_terms import INDEX, weigh_claim_tokens
 from wire.corpora.factchecks.models import Claim, ClaimCategory, FactcheckState, RatingName, Word
 from wire.models import Postings, WireState
 from wire.search import postings_index as postings
@@ -24,7 +24,7 @@ NOW = dt.datetime(2026, 3, 1, tzinfo=dt.UTC)
 
 def found(query: str) -> list[str]:
     claims.forget()
-    return short_ids(queries.search(query, 20, halves=["words"]).claims)
+    return short_ids(queries.search_claims(query, 20, halves=["words"]).claims)
 
 
 def index() -> dict[tuple[str, int], bytes]:
@@ -34,7 +34,7 @@ def index() -> dict[tuple[str, int], bytes]:
 def test_the_same_claims_again_change_nothing() -> None:
     load(*german())
     before, version = index(), FactcheckState.objects.get().version
-    stored = store.store([claim_parsers.parse_dump(entry, "de") for entry in german()], timezone.now())
+    stored = store.store_claims([claim_parsers.parse_dump(entry, "de") for entry in german()], timezone.now())
     assert (stored.created, stored.updated, stored.skipped) == (0, 0, 40)
     assert index() == before
     assert FactcheckState.objects.get().version == version + 1
@@ -49,7 +49,7 @@ def test_a_change_replaces_what_a_claim_is_found_by() -> None:
 
 
 def test_of_an_id_that_comes_twice_the_last_counts() -> None:
-    stored = store.store([claim_parsers.parse_dump(claim(1, text), "de") for text in ("eins", "zwei")], NOW)
+    stored = store.store_claims([claim_parsers.parse_dump(claim(1, text), "de") for text in ("eins", "zwei")], NOW)
     assert (stored.created, stored.skipped) == (1, 1)
     assert Claim.objects.get().synopsis == "zwei"
 
@@ -68,11 +68,11 @@ def test_a_claim_that_is_published_no_more_says_so_and_may_come_back() -> None:
 
 def test_an_editor_s_withdrawal_outlives_a_load() -> None:
     (first,) = load(LEAD)
-    store.withdraw(first, "It was wrong.", NOW)
+    store.withdraw_claim(first, "It was wrong.", NOW)
     load(LEAD | {"ratingSummary": "Neu."})
     assert queries.get_claim("2025/11/20-2").withdrawn_reason == "It was wrong."
     assert found("Blei") == []
-    store.give_back(Claim.objects.get(), NOW)
+    store.restore_claim(Claim.objects.get(), NOW)
     assert found("Blei") == ["2025/11/20-2"]
 
 
@@ -89,7 +89,7 @@ def test_an_internal_or_unpublished_claim_is_not_there(settings: Settings) -> No
         with pytest.raises(NotFound):
             queries.get_claim(claim_id)
     settings.FACTCHECKS_STATUSES = ("published", "checked")
-    store.reindex()
+    store.reindex_claims()
     assert queries.get_claim("2025/11/21-1").status == "checked"
     assert found("Windräder") == ["2025/11/21-1"]
 
@@ -97,7 +97,7 @@ def test_an_internal_or_unpublished_claim_is_not_there(settings: Settings) -> No
 def test_every_change_of_what_is_answered_raises_the_wire_version() -> None:
     (first,) = load(LEAD)
     before = WireState.objects.get().version
-    store.withdraw(first, "Wrong.", NOW)
+    store.withdraw_claim(first, "Wrong.", NOW)
     assert WireState.objects.get().version > before
 
 
@@ -113,7 +113,7 @@ def test_labels_that_nobody_knew_come_as_unknown_and_an_editor_s_stay() -> None:
 def test_a_reindex_makes_the_same_index() -> None:
     load(*german())
     before = index()
-    assert store.reindex() == 40
+    assert store.reindex_claims() == 40
     assert index() == before
     assert FactcheckState.objects.get().found == 40
 
@@ -130,8 +130,8 @@ def test_after_any_changes_the_index_is_what_the_claims_say(changes: list[tuple[
     _empty()
     for number, text, status, internal in changes:
         entry: dict[str, Any] = claim(number, text, status=status, internal=internal)
-        store.store([claim_parsers.parse_dump(entry, "de")], NOW)
-    expected = {one.number: tokens_of(one) for one in Claim.objects.live()}
+        store.store_claims([claim_parsers.parse_dump(entry, "de")], NOW)
+    expected = {one.number: weigh_claim_tokens(one) for one in Claim.objects.live()}
     tokens = {token for held in expected.values() for token in held}
     stored = postings.weights(INDEX, tokens | {word.token for word in Word.objects.all()})
     seen: dict[int, dict[str, int]] = {}

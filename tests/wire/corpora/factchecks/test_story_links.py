@@ -49,42 +49,42 @@ def linked(sample_wire: None, monkeypatch: pytest.MonkeyPatch) -> Story:  # noqa
 
 
 def test_a_link_needs_the_same_meaning_and_the_same_words(linked: Story) -> None:
-    assert story_links.link(days=10_000) == 1
+    assert story_links.link_recent_stories(days=10_000) == 1
     link = StoryLink.objects.get()
     assert (link.story_id, link.claim.short_id, link.similarity) == (linked.pk, "2026/01/01-1", 1.0)
 
 
 def test_nothing_is_looked_at_twice_while_nothing_changed(linked: Story) -> None:  # noqa: ARG001
-    assert story_links.link(days=10_000) == 1
-    assert story_links.link(days=10_000) is None
+    assert story_links.link_recent_stories(days=10_000) == 1
+    assert story_links.link_recent_stories(days=10_000) is None
     load(claim(3, "Another claim"))
-    assert story_links.link(days=10_000) == 1
+    assert story_links.link_recent_stories(days=10_000) == 1
 
 
 def test_what_is_no_longer_alike_is_unlinked_and_what_editors_decided_stays(linked: Story) -> None:
-    story_links.link(days=10_000)
+    story_links.link_recent_stories(days=10_000)
     other = Claim.objects.get(short_id="2026/01/01-2")
     StoryLink.objects.create(story=linked, claim=other, kind=StoryLink.Origin.PINNED)
     ClaimVector.objects.update(vector=np.array([0, 1], dtype=HALF).tobytes())
     FactcheckState.objects.update(version=99)
-    assert story_links.link(days=10_000) == 0
+    assert story_links.link_recent_stories(days=10_000) == 0
     assert [one.claim.short_id for one in StoryLink.objects.all()] == ["2026/01/01-2"]
 
 
 def test_a_link_that_an_editor_cut_stays_cut(linked: Story) -> None:
-    story_links.link(days=10_000)
+    story_links.link_recent_stories(days=10_000)
     StoryLink.objects.update(kind=StoryLink.Origin.CUT)
     FactcheckState.objects.update(version=99)
-    story_links.link(days=10_000)
+    story_links.link_recent_stories(days=10_000)
     assert [one.kind for one in StoryLink.objects.all()] == ["cut"]
-    assert queries.list_linked(linked.chatbotnews_id) == []
+    assert queries.list_linked_claims(linked.chatbotnews_id) == []
 
 
 def test_a_story_s_answers_and_page_tell_of_it_and_a_fact_check_of_the_story(linked: Story) -> None:
     story_id = linked.chatbotnews_id
     before = request("GET", f"/api/stories/{story_id}.json").json()
     assert "factchecks" not in before
-    story_links.link(days=10_000)
+    story_links.link_recent_stories(days=10_000)
     told = request("GET", f"/api/stories/{story_id}.json").json()
     assert {name: value for name, value in told.items() if name != "factchecks"} == before
     (one,) = told["factchecks"]
@@ -97,14 +97,14 @@ def test_a_story_s_answers_and_page_tell_of_it_and_a_fact_check_of_the_story(lin
 
 
 def test_where_fact_checks_take_a_key_stories_do_not_give_them_away(linked: Story) -> None:
-    story_links.link(days=10_000)
-    api_keys.hand_out("One")
+    story_links.link_recent_stories(days=10_000)
+    api_keys.issue_key("One")
     assert "factchecks" not in request("GET", f"/api/stories/{linked.chatbotnews_id}.json").json()
 
 
 def test_without_a_model_nothing_is_linked(linked: Story, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: ARG001
     monkeypatch.setattr(story_links, "embedder", lambda: None)
-    assert story_links.link(days=10_000) == 0
+    assert story_links.link_recent_stories(days=10_000) == 0
     assert json.dumps(list(StoryLink.objects.values())) == "[]"
 
 
@@ -146,9 +146,9 @@ def test_real_stories_are_linked_with_the_claims_that_they_are_about_and_with_no
         told = [(headline, synopsis) for synopsis, (about, _) in REAL.items() for headline in about]
         headlines = [headline for stories in REAL.values() for some in stories for headline in some]
         publish(*(entry(title=headline, summary="") for headline in headlines))
-        embedding.fill()
+        embedding.embed_missing()
         vectors.fill()
-        story_links.link(days=10_000)
+        story_links.link_recent_stories(days=10_000)
     finally:
         vectors.embedder.cache_clear()
     links = StoryLink.objects.values_list("story__current__headline", "claim__synopsis")

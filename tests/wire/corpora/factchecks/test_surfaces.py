@@ -66,7 +66,7 @@ class TestRest:
 
     def test_a_withdrawn_one_is_not_to_be_cited(self) -> None:
         (first,) = load(LEAD)
-        store.withdraw(first, "Wrong.", first.changed_at)
+        store.withdraw_claim(first, "Wrong.", first.changed_at)
         assert request("GET", "/api/factchecks/citations/2025/11/20-2.json").status == 410
         assert get("/api/factchecks/claims/2025/11/20-2.json")["status"] == "withdrawn"
 
@@ -106,7 +106,7 @@ class TestPages:
     def test_a_claim_that_only_its_meaning_found_is_marked(self, settings: Settings) -> None:
         settings.FACTCHECKS_EMBEDDING = "hashed"
         load(LEAD, TURBINES | {"status": "published"})
-        embedding.fill()
+        embedding.embed_missing()
         assert request("GET", "/factchecks?query=Blei").body.count(b"found by meaning only") == 1
         assert b"found by meaning only" not in request("GET", "/factchecks").body
 
@@ -138,7 +138,7 @@ class TestPages:
 
     def test_a_withdrawn_one_says_so_and_has_no_review(self) -> None:
         (first,) = load(LEAD)
-        store.withdraw(first, "The source erred.", first.changed_at)
+        store.withdraw_claim(first, "The source erred.", first.changed_at)
         body = request("GET", "/factcheck/2025/11/20-2").body
         assert b"The source erred." in body
         assert b"ClaimReview" not in body
@@ -254,9 +254,9 @@ class TestDesk:
 
     def test_a_load_that_was_cancelled_before_its_process_began_loads_nothing(self, desk: Client) -> None:
         file = FIXTURES / "claims_de.json"
-        job = load_jobs.job_for(file, "de")
-        assert load_jobs.cancel(job)
-        load_jobs.load(load_jobs.job_for(file, "de"), file)
+        job = load_jobs.get_or_create_job(file, "de")
+        assert load_jobs.request_cancel(job)
+        load_jobs.run_job(load_jobs.get_or_create_job(file, "de"), file)
         assert (LoadJob.objects.get().status, Claim.objects.count()) == ("canceled", 0)
         page = f"/admin/factchecks/loadjob/{job.pk}/change/"
         desk.post(page, {"resume": "1"})

@@ -46,14 +46,14 @@ def exact(vectors: NDArray[np.float32], question: NDArray[np.float32]) -> dict[i
 
 def opened() -> VectorStore:
     store = VectorStore(MODEL, DIMENSIONS)
-    assert store.follow()
+    assert store.read_new_rows()
     return store
 
 
 def test_claims_are_compared_exactly_by_their_best_part(vectors: Any) -> None:
-    cosines, expected = opened().compare(vectors[17], CLAIMS), exact(vectors, vectors[17])
+    cosines, expected = opened().compute_likeness(vectors[17], CLAIMS), exact(vectors, vectors[17])
     assert np.allclose(cosines, [expected[number] for number in range(CLAIMS)], atol=1e-3)
-    assert opened().compare(vectors[17], 20).tolist() == cosines[:20].tolist()
+    assert opened().compute_likeness(vectors[17], 20).tolist() == cosines[:20].tolist()
 
 
 def test_vectors_that_come_later_are_followed(vectors: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -61,23 +61,23 @@ def test_vectors_that_come_later_are_followed(vectors: Any, monkeypatch: pytest.
     late = list(ClaimVector.objects.filter(claim__number__gte=250))
     ClaimVector.objects.filter(claim__number__gte=250).delete()
     store = opened()
-    assert np.isnan(store.compare(vectors[280], CLAIMS)[250:]).all()
+    assert np.isnan(store.compute_likeness(vectors[280], CLAIMS)[250:]).all()
     for row in late:
         row.pk = None
     ClaimVector.objects.bulk_create(late)
-    store.follow()
-    assert int(np.nanargmax(store.compare(vectors[280], CLAIMS))) == 280
+    store.read_new_rows()
+    assert int(np.nanargmax(store.compute_likeness(vectors[280], CLAIMS))) == 280
 
 
 def test_vectors_that_are_gone_are_forgotten(vectors: Any) -> None:
     store = opened()
     ClaimVector.objects.filter(claim__number=280).delete()
     FactcheckState.objects.update(vectors_dropped=9)
-    assert not store.follow(at_once=True)
-    assert store.follow()
-    assert np.isnan(store.compare(vectors[280], CLAIMS)[280])
+    assert not store.read_new_rows(at_once=True)
+    assert store.read_new_rows()
+    assert np.isnan(store.compute_likeness(vectors[280], CLAIMS)[280])
 
 
 def test_without_vectors_nothing_is_near() -> None:
     load(claim(1, "Mond"))
-    assert np.isnan(opened().compare(np.ones(DIMENSIONS, dtype=np.float32), 1)).tolist() == [True]
+    assert np.isnan(opened().compute_likeness(np.ones(DIMENSIONS, dtype=np.float32), 1)).tolist() == [True]

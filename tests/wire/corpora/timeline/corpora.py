@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from django.conf import settings
 
-from wire.corpora.timeline.load import load
+from wire.corpora.timeline.load import load_directory
 from wire.corpora.timeline.models import Corpus
 
 FIXTURE: Final = Path(settings.BASE_DIR) / "fixtures" / "timeline"
@@ -19,7 +19,7 @@ Change = Callable[[dict[str, Any]], object]
 
 def harbour() -> Corpus:
     """The project's own small corpus, released."""
-    return Corpus.objects.filter(slug=SLUG).first() or load(FIXTURE).corpus
+    return Corpus.objects.filter(slug=SLUG).first() or load_directory(FIXTURE).corpus
 
 
 def changed(directory: Path, **changes: Change) -> Path:

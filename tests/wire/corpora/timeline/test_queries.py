@@ -11,11 +11,11 @@ from tests.wire.corpora.timeline.corpora import FIXTURE, SLUG, changed
 from wire.corpora.timeline import omitted_names, queries
 from wire.corpora.timeline.corpus_config import KINDS
 from wire.corpora.timeline.errors import BadInput, NoMatchingTopic, UnknownCorpus, UnknownReport, UnknownThread
-from wire.corpora.timeline.load import load
+from wire.corpora.timeline.load import load_directory
 from wire.corpora.timeline.models import Report
 from wire.corpora.timeline.queries import motifs as motif_queries
 from wire.corpora.timeline.queries.phrase_lint import MAX_SENTENCES
-from wire.corpora.timeline.queries.scope import scope_of
+from wire.corpora.timeline.queries.scope import get_scope
 from wire.corpora.timeline.search import Filters
 
 PHRASES = KINDS["folklore"]["phrases"]
@@ -40,10 +40,10 @@ def test_frequencies_and_links_are_those_of_the_reports() -> None:
 
 
 def test_the_index_counts_what_was_counted_when_the_release_was_made() -> None:
-    scope = scope_of(SLUG)
-    frequency, pairs = motif_queries.count_from_index(scope, Filters())
+    scope = get_scope(SLUG)
+    frequency, pairs = motif_queries.count_motifs_in_index(scope, Filters())
     assert frequency == scope.counts["motif_counts"]
-    assert pairs == motif_queries._read_pairs(scope)
+    assert pairs == motif_queries._read_pair_counts(scope)
 
 
 def test_filters_choose_the_reports_that_the_map_counts() -> None:
@@ -172,12 +172,12 @@ def test_a_draft_is_checked_against_the_rules(draft: str, expected: list[tuple[s
 
 
 def test_a_left_out_name_is_found_in_a_draft_without_being_written_anywhere(tmp_path: Path) -> None:
-    known = [omitted_names.describe_name("Mira Quellmann").model_dump()]
+    known = [omitted_names.hash_name("Mira Quellmann").model_dump()]
 
     def left_out(content: Any) -> None:
         content.update(left_out_names=known)
 
-    load(changed(tmp_path, corpus=left_out))
+    load_directory(changed(tmp_path, corpus=left_out))
     found = queries.check_wording(SLUG, "The teacher, mira-quellmann, says so. Mira says more.")
     (finding,) = found.findings
     assert (finding.rule, finding.phrase) == ("left-out-name", "mira-quellmann")

@@ -10,7 +10,7 @@ import pytest
 from django.conf import settings
 
 from tests.mcpserver.asgi import rpc
-from wire.corpora.timeline.load import load
+from wire.corpora.timeline.load import load_directory
 
 SHARED: Final = Path(settings.BASE_DIR).parent / "shared" / "data" / "timeline_pulse"
 CALLS: Final = sorted(path for path in (SHARED / "recorded").glob("*.json") if "parsed_text" in path.read_text())
@@ -36,7 +36,7 @@ BETTER: Final = {
 @pytest.fixture(autouse=True)
 def pulse(settings: Any, transactional_db: None) -> None:  # noqa: ARG001
     settings.WIRE_RATE_LIMIT = "off"
-    load(SHARED / "data", "pulse")
+    load_directory(SHARED / "data", "pulse")
 
 
 @pytest.mark.parametrize("file", CALLS, ids=lambda path: path.stem)

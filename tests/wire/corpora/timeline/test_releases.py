@@ -8,9 +8,9 @@ import pytest
 
 from tests.wire.corpora.timeline.corpora import FIXTURE, SLUG, changed, harbour, row
 from wire.corpora.timeline import dump, omitted_names, queries, releases, store, verify
-from wire.corpora.timeline.corpus_directory import RefusedCorpus, read
+from wire.corpora.timeline.corpus_directory import RefusedCorpus, read_directory
 from wire.corpora.timeline.errors import ReportRemoved, UnknownRelease
-from wire.corpora.timeline.load import Unreleased, load
+from wire.corpora.timeline.load import Unreleased, load_directory
 from wire.corpora.timeline.models import Anchor, Corpus, CorpusRelease, Report
 from wire.models import WireState
 from wire.text.provenance import digest
@@ -24,7 +24,7 @@ def files(directory: Path) -> dict[str, bytes]:
 
 def dumped(directory: Path) -> dict[str, bytes]:
     corpus = Corpus.objects.get(slug=SLUG)
-    dump.dump(corpus, corpus.releases.get(number=corpus.release), directory)
+    dump.dump_release(corpus, corpus.releases.get(number=corpus.release), directory)
     return files(directory)
 
 
@@ -47,7 +47,7 @@ def without_it_in_threads(content: Any) -> None:
 def test_loading_the_same_again_changes_nothing() -> None:
     corpus = harbour()
     version = WireState.objects.get().version
-    loaded = load(FIXTURE)
+    loaded = load_directory(FIXTURE)
     assert (loaded.counts, loaded.release) == ({}, None)
     assert Corpus.objects.get().release == corpus.release == 1
     assert WireState.objects.get().version == version
@@ -55,10 +55,10 @@ def test_loading_the_same_again_changes_nothing() -> None:
 
 def test_a_dump_loads_into_an_empty_database_as_the_same_release(tmp_path: Path) -> None:
     harbour()
-    load(changed(tmp_path, reports=retitled), note="A new title.")
+    load_directory(changed(tmp_path, reports=retitled), note="A new title.")
     before = dumped(tmp_path / "one")
     Corpus.objects.all().delete()
-    loaded = load(tmp_path / "one")
+    loaded = load_directory(tmp_path / "one")
     assert loaded.release is not None
     assert loaded.release.number == 2
     assert dumped(tmp_path / "two") == before
@@ -67,13 +67,13 @@ def test_a_dump_loads_into_an_empty_database_as_the_same_release(tmp_path: Path)
 
 def test_what_was_dumped_holds_what_was_written(tmp_path: Path) -> None:
     harbour()
-    before, after = read(FIXTURE), (dumped(tmp_path / "dump"), read(tmp_path / "dump"))[1]
+    before, after = read_directory(FIXTURE), (dumped(tmp_path / "dump"), read_directory(tmp_path / "dump"))[1]
     assert (after.rows, after.meta, after.corpus) == (before.rows, before.meta, before.corpus)
 
 
 def test_an_edit_makes_a_release_that_is_chained_to_the_one_before(tmp_path: Path) -> None:
     first = harbour().releases.get()
-    loaded = load(changed(tmp_path, reports=retitled), note="A new title.")
+    loaded = load_directory(changed(tmp_path, reports=retitled), note="A new title.")
     second = loaded.release
     assert second is not None
     assert (second.number, second.note, second.previous_sha256) == (2, "A new title.", first.sha256)
@@ -98,8 +98,8 @@ def test_a_release_answers_the_same_whatever_comes_later(tmp_path: Path) -> None
         lambda: queries.check_wording(SLUG, "The clock caused the tide.", as_of=1),
     ]
     before = [ask().model_dump_json() for ask in questions]
-    load(changed(tmp_path, reports=without_a_report, story_threads=without_it_in_threads), note="One left.")
-    load(changed(tmp_path, reports=retitled))
+    load_directory(changed(tmp_path, reports=without_a_report, story_threads=without_it_in_threads), note="One left.")
+    load_directory(changed(tmp_path, reports=retitled))
     assert Corpus.objects.get().release == 3
     assert [ask().model_dump_json() for ask in questions] == before
     assert queries.search_reports(SLUG).total_matches == 5
@@ -107,7 +107,7 @@ def test_a_release_answers_the_same_whatever_comes_later(tmp_path: Path) -> None
 
 def test_a_report_that_left_says_when_and_where_it_still_is(tmp_path: Path) -> None:
     harbour()
-    load(changed(tmp_path, reports=without_a_report, story_threads=without_it_in_threads), note="One left.")
+    load_directory(changed(tmp_path, reports=without_a_report, story_threads=without_it_in_threads), note="One left.")
     with pytest.raises(ReportRemoved, match="left this corpus with release 2") as left:
         queries.get_report(SLUG, "hc-2")
     assert left.value.hint == "One left. as_of=1 still returns it."
@@ -125,7 +125,7 @@ def test_a_release_that_there_is_not_is_refused() -> None:
 @pytest.mark.parametrize("broken", ["row", "hash", "link", "signature", "counts", "gone"])
 def test_verifying_names_the_release_that_was_changed(tmp_path: Path, broken: str) -> None:
     corpus = harbour()
-    load(changed(tmp_path, reports=retitled))
+    load_directory(changed(tmp_path, reports=retitled))
     second = CorpusRelease.objects.filter(number=2)
     if broken == "row":
         body = Report.objects.get(key="hc-1").body.replace("why", "how")
@@ -150,14 +150,14 @@ def test_verifying_names_the_release_that_was_changed(tmp_path: Path, broken: st
 def test_files_that_were_changed_after_the_dump_are_found(tmp_path: Path) -> None:
     harbour()
     dumped(tmp_path / "dump")
-    assert list(verify.list_file_faults(read(tmp_path / "dump"))) == []
+    assert list(verify.list_file_faults(read_directory(tmp_path / "dump"))) == []
     for name, file in (("reports are not", "reports.json"), ("corpus.json is not", "corpus.json")):
         whole = (tmp_path / "dump" / file).read_text()
         (tmp_path / "dump" / file).write_text(whole.replace("clock", "watch"))
-        assert any(name in fault for fault in verify.list_file_faults(read(tmp_path / "dump")))
+        assert any(name in fault for fault in verify.list_file_faults(read_directory(tmp_path / "dump")))
         (tmp_path / "dump" / file).write_text(whole)
     key = "A" * 43 + "="
-    assert any("signature" in fault for fault in verify.list_file_faults(read(tmp_path / "dump"), key))
+    assert any("signature" in fault for fault in verify.list_file_faults(read_directory(tmp_path / "dump"), key))
 
 
 def test_a_dump_that_was_changed_is_not_restored(tmp_path: Path) -> None:
@@ -167,7 +167,7 @@ def test_a_dump_that_was_changed_is_not_restored(tmp_path: Path) -> None:
     file = tmp_path / "dump" / "reports.json"
     file.write_text(file.read_text().replace("baker", "miller"))
     with pytest.raises(RefusedCorpus) as refused:
-        load(tmp_path / "dump")
+        load_directory(tmp_path / "dump")
     assert "reports.json: reports are not what was released." in str(refused.value.problems)
     assert not Corpus.objects.exists()
 
@@ -180,40 +180,40 @@ def test_a_release_that_fails_half_way_leaves_nothing(tmp_path: Path, monkeypatc
 
     monkeypatch.setattr(releases, "sign", fail)
     with pytest.raises(RuntimeError):
-        load(changed(tmp_path, reports=retitled))
+        load_directory(changed(tmp_path, reports=retitled))
     monkeypatch.undo()
     corpus.refresh_from_db()
-    assert (corpus.release, store.changes(corpus), Report.objects.count()) == (1, {}, 6)
+    assert (corpus.release, store.count_changes(corpus), Report.objects.count()) == (1, {}, 6)
     assert list(verify.list_corpus_faults(corpus)) == []
 
 
 def test_changes_of_the_desk_are_never_loaded_over(tmp_path: Path) -> None:
     corpus = harbour()
     edited = Report.objects.get(key="hc-3").row | {"title": "Of the desk"}
-    store.update(corpus, "reports", [(None, edited)], set())
+    store.update_draft_rows(corpus, "reports", [(None, edited)], set())
     with pytest.raises(Unreleased, match="unreleased changes"):
-        load(changed(tmp_path, reports=retitled))
-    loaded = load(changed(tmp_path), discard=True)
+        load_directory(changed(tmp_path, reports=retitled))
+    loaded = load_directory(changed(tmp_path), discard=True)
     assert loaded.release is not None
     assert queries.get_report(SLUG, "hc-3").title == "Tide marks that somebody measured"
 
 
 def test_what_hangs_on_a_row_follows_it(tmp_path: Path) -> None:
     harbour()
-    load(changed(tmp_path, reports=lambda content: row(content, "reports", "hc-1").update(title="Of the clock")))
+    load_directory(changed(tmp_path, reports=lambda content: row(content, "reports", "hc-1").update(title="Of the clock")))
     assert Anchor.objects.filter(report__key="hc-1").count() == 2  # of the row as it was, and as it is
     assert Anchor.objects.filter(report__key="hc-1", report__until=None).count() == 1
 
 
 def test_a_left_out_name_is_refused_wherever_it_stands(tmp_path: Path) -> None:
-    known = [omitted_names.describe_name("Mira Quellmann").model_dump(), omitted_names.describe_name("Zzyzx").model_dump()]
+    known = [omitted_names.hash_name("Mira Quellmann").model_dump(), omitted_names.hash_name("Zzyzx").model_dump()]
 
     def name(content: Any) -> None:
         row(content, "reports", "hc-4")["summary"] = "As MIRA  Quellmann taught at the quay."
 
     directory = changed(tmp_path, corpus=lambda content: content.update(left_out_names=known), reports=name)
     with pytest.raises(RefusedCorpus) as refused:
-        load(directory)
+        load_directory(directory)
     (problem,) = refused.value.problems
     assert str(problem).startswith("reports.json:")
     assert "holds a name that this corpus leaves out" in str(problem)

@@ -15,9 +15,9 @@ from config.errors import InvalidArgument
 from tests.wire.corpora.timeline.corpora import SLUG, Change, changed
 from wire.corpora.timeline import queries
 from wire.corpora.timeline.errors import UnknownMotif
-from wire.corpora.timeline.load import load
+from wire.corpora.timeline.load import load_directory
 from wire.corpora.timeline.models import Report, Thread
-from wire.corpora.timeline.search import index_of
+from wire.corpora.timeline.search import rank_index_name
 from wire.models import Postings
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("harbour_clock")]
@@ -263,16 +263,18 @@ def test_a_word_inside_a_text_without_spaces_finds_its_row_and_the_migration_ind
         "reports": lambda content: content["reports"][0].update(title=report),
         "story_threads": lambda content: content["threads"][0].update(title="멈춘시계의 비밀"),
     }
-    corpus = load(changed(tmp_path, **changes)).corpus
+    corpus = load_directory(changed(tmp_path, **changes)).corpus
     assert found(query="時計") == found(query='"東京都の"') == found(query='"京都の時計が"') == found(query="計")
     assert [queries.get_report(SLUG, one).title for one in found(query="時計")] == [report]
     assert queries.search_reports(SLUG, query="東京の").matched == "most words"
     assert queries.story_threads(SLUG, query="시계").total == queries.story_threads(SLUG, query="계").total == 1
 
-    rows = Postings.objects.filter(index=index_of(corpus.pk)).order_by("token", "block").values_list("token", "block", "found")
+    rows = (
+        Postings.objects.filter(index=rank_index_name(corpus.pk)).order_by("token", "block").values_list("token", "block", "found")
+    )
     threads = Thread.objects.order_by("pk").values_list("words", flat=True)
     before = list(rows), list(threads)
-    Postings.objects.filter(index=index_of(corpus.pk)).exclude(token="").delete()
+    Postings.objects.filter(index=rank_index_name(corpus.pk)).exclude(token="").delete()
     Thread.objects.filter(words__contains="x").update(words=" xold ")
     importlib.import_module("wire.corpora.timeline.migrations.0004_character_pairs").index_again(apps, None)
     assert (list(rows), list(threads)) == before

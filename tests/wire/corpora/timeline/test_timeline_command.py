@@ -81,7 +81,9 @@ def test_comparing_releases_files_and_the_draft(tmp_path: Path) -> None:
     said("load", directory)
     assert "reports hc-3 changed: title" in said("compare", SLUG, 1, 2)
     assert said("compare", SLUG, 2, "draft") == "harbour-clock: no difference.\n"
-    store.update(corpus, "reports", [(None, Report.objects.draft(corpus.pk).get(key="hc-3").row | {"title": "Of the desk"})], set())
+    store.update_draft_rows(
+        corpus, "reports", [(None, Report.objects.draft(corpus.pk).get(key="hc-3").row | {"title": "Of the desk"})], set()
+    )
     _, error = refused("load", FIXTURE)
     assert error.returncode == 75
 

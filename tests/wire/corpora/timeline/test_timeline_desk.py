@@ -86,7 +86,7 @@ def test_a_row_that_is_saved_unchanged_stays_the_same(desk: Client, corpus: Corp
             page = change(model, key)
             answer = desk.post(page, form(desk, page))
             assert answer.status_code == 302, words(answer)
-    assert store.changes(corpus) == {}
+    assert store.count_changes(corpus) == {}
 
 
 @pytest.mark.slow
@@ -127,12 +127,12 @@ def test_a_new_row_is_checked_by_the_rules_of_files(desk: Client, corpus: Corpus
 def test_a_release_is_offered_only_where_there_are_changes(desk: Client, corpus: Corpus) -> None:
     page = f"/admin/timeline/corpus/{corpus.pk}/change/"
     assert "Release…" not in words(desk.get(page))
-    store.drop(TimelineEvent, [TimelineEvent.objects.get(key="first-batch").pk])
+    store.drop_draft_rows(TimelineEvent, [TimelineEvent.objects.get(key="first-batch").pk])
     assert "Release…" in words(desk.get(page))
 
 
 def test_a_list_of_a_corpus_without_rows_says_that_it_is_empty(desk: Client, corpus: Corpus) -> None:
-    store.drop(TimelineEvent, list(TimelineEvent.objects.values_list("pk", flat=True)))
+    store.drop_draft_rows(TimelineEvent, list(TimelineEvent.objects.values_list("pk", flat=True)))
     answer = desk.get(f"/admin/timeline/timelineevent/?corpus__id__exact={corpus.pk}")
     assert "Nothing here yet. Add the first one" in words(answer)
     assert f'/add/?_changelist_filters=corpus__id__exact%3D{corpus.pk}">Add the first one' in answer.content.decode()
@@ -155,9 +155,9 @@ def test_a_draft_that_breaks_a_rule_is_not_released(desk: Client, corpus: Corpus
     assert queries.get_corpus(SLUG).release == 1
     discard = f"/admin/timeline/corpus/{corpus.pk}/release/?undo"
     assert "All unreleased changes are lost" in words(desk.get(discard))
-    assert store.changes(corpus) != {}
+    assert store.count_changes(corpus) != {}
     desk.post(discard)
-    assert store.changes(corpus) == {}
+    assert store.count_changes(corpus) == {}
 
 
 @pytest.mark.slow

@@ -16,7 +16,7 @@ from tests.contract import BRIEFLY
 from tests.wire.corpora.timeline.corpora import SLUG
 from tests.wire.desk import words
 from wire.corpora.timeline import chart_layout, queries
-from wire.corpora.timeline.load import load, write_example
+from wire.corpora.timeline.load import load_directory, write_example
 from wire.corpora.timeline.schemas import EdgeOut, NodeOut
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("harbour_clock")]
@@ -77,7 +77,7 @@ def test_the_timeline_opens_at_the_newest_period_and_links_lead_to_longer_and_sh
 def test_a_page_shows_no_part_frame_or_column_that_holds_nothing(client: Client, tmp_path: Path) -> None:
     assert "Nobody wrote" not in page(client, f"{HOME}threads")
     write_example(tmp_path / "outages", "incidents")
-    load(tmp_path / "outages")
+    load_directory(tmp_path / "outages")
     archive = client.get("/timeline/outages/").content.decode()
     assert "Components" in archive
     assert "/timeline/outages/catalog" not in archive
@@ -88,19 +88,19 @@ def test_a_page_shows_no_part_frame_or_column_that_holds_nothing(client: Client,
 
 def test_the_timeline_opens_before_events_that_are_planned() -> None:
     counts = [(dt.date(2025, 3, 1), True, 2), (dt.date(2030, 6, 1), True, 1)]
-    opened = chart_layout.zoom(counts, today=dt.date(2026, 1, 1))
+    opened = chart_layout.zoom_to_period(counts, today=dt.date(2026, 1, 1))
     assert (opened.period, opened.later) == ("2025", "2030")
-    assert chart_layout.zoom(counts[1:], today=dt.date(2026, 1, 1)).period == "2030"
+    assert chart_layout.zoom_to_period(counts[1:], today=dt.date(2026, 1, 1)).period == "2030"
 
 
 @given(st.lists(st.tuples(st.dates(dt.date(1990, 1, 1), dt.date(2030, 1, 1)), st.booleans(), st.integers(1, 90)), max_size=30))
 def test_every_event_is_in_one_part_of_each_longer_period(counts: list[tuple[dt.date, bool, int]]) -> None:
-    zoom = chart_layout.zoom(counts)
+    zoom = chart_layout.zoom_to_period(counts)
     if counts:
         assert max(day for day, _, _ in counts).isoformat().startswith(zoom.period)
     todo = [chart_layout.ALL]
     while todo:
-        zoom = chart_layout.zoom(counts, todo.pop())
+        zoom = chart_layout.zoom_to_period(counts, todo.pop())
         within = sum(n for day, _, n in counts if not zoom.first or not zoom.last or zoom.first <= day <= zoom.last)
         assert len(zoom.period) == 10 or within == sum(number for part in zoom.parts for _, number, _ in part["lanes"])
         todo += [part["period"] for part in zoom.parts]
@@ -112,11 +112,11 @@ def test_labels_of_motifs_never_cover_each_other() -> None:
         for n in range(60)
     ]
     edges = [EdgeOut(a="0", b=str(n), weight=n, curated_weight=None) for n in range(1, 60)]
-    picture = chart_layout.arcs(nodes, edges)
+    picture = chart_layout.lay_out_arcs(nodes, edges)
     heights = [dot["y"] for dot in picture["dots"]]
     assert min(later - earlier for earlier, later in pairwise(heights)) >= 20
     assert max(line["across"] for line in picture["lines"]) + picture["x"] <= picture["width"]
-    assert chart_layout.arcs([], [])["dots"] == []
+    assert chart_layout.lay_out_arcs([], [])["dots"] == []
 
 
 def test_rest_answers_what_the_queries_answer(client: Client) -> None:

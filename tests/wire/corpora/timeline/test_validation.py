@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from tests.wire.corpora.timeline.corpora import FIXTURE, changed, harbour, row
-from wire.corpora.timeline.corpus_directory import RefusedCorpus, read
-from wire.corpora.timeline.load import check, load
+from wire.corpora.timeline.corpus_directory import RefusedCorpus, read_directory
+from wire.corpora.timeline.load import check_directory, load_directory
 from wire.corpora.timeline.models import Corpus, Report
 
 
@@ -89,7 +89,7 @@ BROKEN: list[tuple[str, Any, str, str]] = [
 def test_a_broken_rule_is_told_with_file_and_line(tmp_path: Path, file: str, change: Any, message: str, on: str) -> None:
     directory = changed(tmp_path, **{file: change})
     with pytest.raises(RefusedCorpus) as refused:
-        check(directory)
+        check_directory(directory)
     problem = next(one for one in refused.value.problems if message in one.message)
     assert problem.file == f"{file.replace('_', '-')}.json"
     if on:
@@ -114,7 +114,7 @@ def test_a_damaged_file_is_told_with_its_line(tmp_path: Path, text: str, message
     directory = changed(tmp_path)
     (directory / "reports.json").write_text(text)
     with pytest.raises(RefusedCorpus) as refused:
-        read(directory)
+        read_directory(directory)
     (problem,) = refused.value.problems
     assert message in problem.message
     assert (problem.file, problem.line) == ("reports.json", line)
@@ -125,14 +125,14 @@ def test_bytes_that_are_no_text_are_refused(tmp_path: Path) -> None:
     (directory / "events.json").write_bytes(b'{"events": "\xff"}')
     (directory / "reports.json").unlink()
     with pytest.raises(RefusedCorpus) as refused:
-        read(directory)
+        read_directory(directory)
     assert {problem.message for problem in refused.value.problems} == {"is not UTF-8 at byte 12", "is missing"}
 
 
 def test_a_row_with_a_wrong_field_is_checked_for_everything_else_too(tmp_path: Path) -> None:
     wrong = report("hc-2", stance="loud", motifs=["gone"], claims=[{"text": "x", "claim_type": "official-fact"}], source=7)
     with pytest.raises(RefusedCorpus) as refused:
-        check(changed(tmp_path, reports=wrong))
+        check_directory(changed(tmp_path, reports=wrong))
     told = " ".join(problem.message for problem in refused.value.problems)
     for part in (
         "stance: Input",
@@ -148,7 +148,7 @@ def test_a_row_with_a_wrong_field_is_checked_for_everything_else_too(tmp_path: P
 def test_all_problems_are_told_at_once_and_nothing_is_stored(tmp_path: Path) -> None:
     directory = changed(tmp_path, reports=report("hc-2", stance="loud"), events=event("tide-wave", date="soon"))
     with pytest.raises(RefusedCorpus) as refused:
-        load(directory)
+        load_directory(directory)
     assert {problem.file for problem in refused.value.problems} == {"reports.json", "events.json"}
     assert not Corpus.objects.exists()
     assert not Report.objects.exists()
@@ -158,14 +158,14 @@ def test_all_problems_are_told_at_once_and_nothing_is_stored(tmp_path: Path) -> 
 def test_a_refused_load_leaves_the_last_release_as_it_was(tmp_path: Path) -> None:
     corpus = harbour()
     with pytest.raises(RefusedCorpus):
-        load(changed(tmp_path, reports=report("hc-2", motifs=["gone"])))
+        load_directory(changed(tmp_path, reports=report("hc-2", motifs=["gone"])))
     corpus.refresh_from_db()
     assert corpus.release == 1
     assert Report.objects.count() == 6
 
 
 def test_the_small_corpus_shows_every_grade_stance_and_layer() -> None:
-    written, corpus = check(FIXTURE)
+    written, corpus = check_directory(FIXTURE)
     assert {one["evidence_grade"] for one in written.rows["reports"]} == {
         *("official", "firsthand", "reported", "interpretive", "symbolic", "speculative"),
     }
@@ -180,5 +180,5 @@ def test_a_list_of_the_same_name_in_meta_hides_no_problem(tmp_path: Path) -> Non
 
     directory = changed(tmp_path, reports=name_twice)
     with pytest.raises(RefusedCorpus) as refused:
-        check(directory)
+        check_directory(directory)
     assert [problem.message.split(":")[0] for problem in refused.value.problems] == ["report hc-3"]

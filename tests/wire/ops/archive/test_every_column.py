@@ -159,7 +159,7 @@ def fill_articles() -> None:
     publishers.store(chef, publishers.cake(), publishers.draft("Plum pie", "https://yoursite.com/pie"))
     publishers.store(chef, publishers.cake(markdown="Rich, moist chocolate cake without cocoa."))
     cake = Article.objects.get(url=publishers.CAKE)
-    store.alias(chef, cake, "yoursite.com/cake")
+    store.add_alias(chef, cake, "yoursite.com/cake")
     Source.objects.create(publisher=chef, kind=Source.Type.FEED, url="https://yoursite.com/feed.xml", asked_at=TODAY)
     IndexLease.objects.create(publisher=chef, holder="a machine", expires_at=TODAY)
     ArticleCount.objects.create(publisher=chef, day=TODAY.date(), tool="get-article", number=cake.number, count=3)
@@ -183,7 +183,13 @@ def fill_gateway() -> None:
     Override.objects.create(resource="news", number="ttl", value=60)
     times = {"fetched_at": 1.0, "fresh_until": 2.0, "gone_after": 3.0, "used_at": 1.0}
     body = b'["news"]'
-    held = {"resource": "news", "uri": "news://global", "body": body, "sha256": canonical_json.digest(["news"]), "upstream": "one"}
+    held = {
+        "resource": "news",
+        "uri": "news://global",
+        "body": body,
+        "sha256": canonical_json.hash_json(["news"]),
+        "upstream": "one",
+    }
     Entry.objects.create(key="0" * 64, size=len(body), count=1, **held, **times)
     Bucket.objects.create(name="news", log=b"\0" * 8, used_at=1.0)
     UpstreamState.objects.create(name="one", answered_at=TODAY, failed_at=TODAY, opened_until=TODAY)

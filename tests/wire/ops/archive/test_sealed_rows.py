@@ -61,13 +61,13 @@ def test_verifywire_names_the_row(damage: str) -> None:
 
 def test_what_the_program_writes_keeps_its_seal() -> None:
     chef, (first, second) = Publisher.objects.get(slug="chef"), Claim.objects.order_by("number")
-    factchecks.withdraw(first, "A mistake.", NOW)
-    factchecks.give_back(first, NOW)
-    factchecks.supersede(second, first.external_id)
+    factchecks.withdraw_claim(first, "A mistake.", NOW)
+    factchecks.restore_claim(first, NOW)
+    factchecks.supersede_claim(second, first.external_id)
     claims.load(claims.LEAD | {"ratingLabelName": "true"}, claims.claim(5, "Robots fly"))
     publishers.store(chef, publishers.cake(markdown="Without cocoa."))
     pie = Article.objects.get(title="Plum pie")
-    articles.alias(chef, pie, "yoursite.com/plums")
+    articles.add_alias(chef, pie, "yoursite.com/plums")
     articles.mark_failed(pie, "500", NOW)
     articles.mark_missing(pie, NOW)
     Publisher.objects.filter(pk=chef.pk).update(licence="CC BY 4.0")
@@ -83,7 +83,7 @@ def test_a_row_that_was_changed_by_sql_is_not_sealed_by_a_later_write() -> None:
     execute("UPDATE factchecks_claim SET rating_summary = 'So it is.'")
     Article.objects.filter(title="Plum pie").update(language="en")
     for claim in Claim.objects.all():
-        factchecks.supersede(claim, "another")
+        factchecks.supersede_claim(claim, "another")
     assert len(list(row_seal.list_faults(Article))) == 1
     assert len(list(row_seal.list_faults(Claim))) == 2
     out = io.StringIO()

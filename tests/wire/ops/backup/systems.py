@@ -48,7 +48,7 @@ def fill() -> None:
     from tests.wire.archives import rich_wire
     from tests.wire.corpora.timeline.corpora import changed
     from wire.corpora.timeline import omitted_names
-    from wire.corpora.timeline.load import load
+    from wire.corpora.timeline.load import load_directory
 
     rich_wire()
     publish_sample()
@@ -62,11 +62,11 @@ def fill() -> None:
     call_command("linkfactchecks", verbosity=0)
 
     with tempfile.TemporaryDirectory() as scratch:
-        name = omitted_names.describe_name(NAME).model_dump()
-        load(changed(Path(scratch), corpus=lambda content: content.update(left_out_names=[name])))
+        name = omitted_names.hash_name(NAME).model_dump()
+        load_directory(changed(Path(scratch), corpus=lambda content: content.update(left_out_names=[name])))
     call_command("timeline", "sync", verbosity=0)
 
-    auth.make("alpha", ["twitter://", "market://"], 50, {"twitter_id": "7"})
+    auth.create_agent("alpha", ["twitter://", "market://"], 50, {"twitter_id": "7"})
     stage = Stage()
     stage.upstream.script = {"news_global_trends": [[trend(1), trend(2)]], "twitter_mentions_recent": [[tweet(1)]]}
     for uri in ("news://global/trends", "twitter://mentions/recent"):

@@ -43,7 +43,7 @@ def test_every_table_of_every_app_is_in_a_backup_or_left_out_for_a_reason() -> N
 def test_every_key_that_the_code_makes_is_in_a_backup_or_left_out_for_a_reason(own_keys: Path) -> None:
     keyring.stored_secret(own_keys / "secret_key")
     ed25519.load_or_create_key(signing.key_file())
-    omitted_names.describe_name("Ada Quillfeather")
+    omitted_names.hash_name("Ada Quillfeather")
     (own_keys / "of_a_later_release").write_bytes(b"secret")
     (own_keys / ".ed25519.pem.0a1b").write_bytes(b"a draft of a rotation that was killed")
     present = {file.name for file in own_keys.iterdir() if not file.name.startswith(".")}
@@ -65,7 +65,7 @@ def test_a_new_installation_is_empty_and_whatever_somebody_put_in_counts() -> No
     labels = {model._meta.label for model in apps.get_models(include_auto_created=True)}
     assert labels >= {*FOUNDED, *COUNTED.values()}
     assert find_content() == ""
-    auth.make("alpha", ["twitter://"], 50, {})
+    auth.create_agent("alpha", ["twitter://"], 50, {})
     assert find_content() == "gateway_agent"
     apps.get_model("gateway.Agent").objects.all().delete()
     publishers.publisher()

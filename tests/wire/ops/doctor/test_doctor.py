@@ -30,7 +30,7 @@ from tests.wire.corpora.timeline.corpora import changed
 from tests.wire.installation import install, manage
 from wire.corpora.timeline import omitted_names
 from wire.corpora.timeline.corpus_config import LeftOutName
-from wire.corpora.timeline.load import load
+from wire.corpora.timeline.load import load_directory
 from wire.models import SearchDocument, Snapshot, StoryJson, StoryRevision, WireState
 from wire.ops.doctor import Finding, Level, checks, examine
 from wire.publishing import signing
@@ -185,10 +185,10 @@ def _share_another_key() -> None:
 
 def _leave_a_name_out_and_lose_its_key() -> None:
     with tempfile.TemporaryDirectory() as scratch:
-        name = omitted_names.describe_name("Ada Quill").model_dump()
-        load(changed(Path(scratch), corpus=lambda content: content.update(left_out_names=[name])))
+        name = omitted_names.hash_name("Ada Quill").model_dump()
+        load_directory(changed(Path(scratch), corpus=lambda content: content.update(left_out_names=[name])))
     omitted_names.key_file().unlink()
-    assert not list(omitted_names.find_runs(["by", "ada", "quill"], [LeftOutName(**name)]))  # which makes no other key
+    assert not list(omitted_names.find_names(["by", "ada", "quill"], [LeftOutName(**name)]))  # which makes no other key
 
 
 def feeds(**changes: Any) -> Callable[[], object]:

@@ -3,7 +3,7 @@
 from django.db import migrations
 from django.db.models import F
 
-from wire.corpora.factchecks.index_terms import INDEX, filter_token, tokens_of, words_in
+from wire.corpora.factchecks.index_terms import INDEX, build_filter_token, weigh_claim_tokens, select_words
 from wire.search import postings_index
 from wire.text.tokens import has_runs
 
@@ -14,7 +14,7 @@ def index_again(apps, _schema_editor):
     if not any(has_runs(" ".join(map(str, row))) for row in texts.iterator(500)):
         return
     Postings = apps.get_model("wire", "Postings")
-    statuses = Postings.objects.filter(index=INDEX, token__startswith=filter_token("status", "")).values_list("token", flat=True)
+    statuses = Postings.objects.filter(index=INDEX, token__startswith=build_filter_token("status", "")).values_list("token", flat=True)
     indexed = {int(number) for numbers, _ in postings_index.weights(INDEX, list(statuses)).values() for number in numbers}
     claims = Claim.objects.order_by("number").iterator(500)
     words = set()
@@ -22,8 +22,8 @@ def index_again(apps, _schema_editor):
     def weigh_claims():
         for claim in claims:
             if claim.number in indexed:
-                tokens = tokens_of(claim)
-                words.update(words_in(tokens))
+                tokens = weigh_claim_tokens(claim)
+                words.update(select_words(tokens))
                 yield claim.number, tokens
 
     postings_index.reindex(INDEX, weigh_claims())

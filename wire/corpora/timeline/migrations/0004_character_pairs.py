@@ -3,7 +3,7 @@
 import orjson
 from django.db import migrations
 
-from wire.corpora.timeline.search import index_of, tokens_of
+from wire.corpora.timeline.search import rank_index_name, list_report_tokens
 from wire.corpora.timeline.store import build_columns
 from wire.search import postings_index
 from wire.text.tokens import has_runs
@@ -16,8 +16,8 @@ def index_again(apps, _schema_editor):
         released = apps.get_model("timeline", "Report").objects.filter(corpus=corpus, since__isnull=False).order_by("number")
         rows = released.values_list("number", "body")
         if any(has_runs(body) for _, body in rows.iterator(500)):
-            documents = ((number, tokens_of(orjson.loads(body))) for number, body in rows.iterator(500))
-            postings_index.reindex(index_of(corpus.pk), documents)
+            documents = ((number, list_report_tokens(orjson.loads(body))) for number, body in rows.iterator(500))
+            postings_index.reindex(rank_index_name(corpus.pk), documents)
     for table, name in SEARCHED.items():
         model = apps.get_model("timeline", name)
         for pk, body in model.objects.order_by("pk").values_list("pk", "body").iterator(500):

@@ -8,7 +8,7 @@ from wire.corpora.timeline.errors import NoMatchingTopic
 from wire.corpora.timeline.models import Motif, Report, SourceFamily, Thread, TimelineEvent
 from wire.corpora.timeline.queries.lists import list_official_events
 from wire.corpora.timeline.queries.reports import ReportHits, find_reports
-from wire.corpora.timeline.queries.scope import Scope, Walk, narrow, quote
+from wire.corpora.timeline.queries.scope import Scope, Walk, narrow_rows, quote
 from wire.corpora.timeline.row_schemas import DISPUTED, FRAMES, OFFICIAL, Frame
 from wire.corpora.timeline.schemas import CompareOut, GroupOut, TimelineEvidenceOut, TimelineFactOut
 from wire.corpora.timeline.search import Filters
@@ -28,15 +28,15 @@ def compare_sources(slug: str, topic: str, frames: Sequence[Frame] | None = None
     scope = walk.scope
     answer = find_reports(scope, topic, shares=search.SHARES[:2], skipped=SKIPPED)
     thread, thread_words = _find_thread(scope, answer.words)
-    reports = [*scope.list_rows(Report, thread.get("report_ids", ())[:MAX_COMPARED]), *_list_newest(scope, answer)]
+    reports = [*scope.list_rows(Report, thread.get("report_ids", ())[:MAX_COMPARED]), *_load_newest_reports(scope, answer)]
     source_names = {row["id"]: row["label"] for row in (one.row for one in scope.rows(SourceFamily))}
     if len({_name_source(row, source_names) for row in reports}) == 1 and len(answer.words) > 1:
         # A comparison wants two sources: reports with most of the words join those with all.
         answer = find_reports(scope, topic, shares=(search.EITHER,), skipped=SKIPPED)
-        reports += _list_newest(scope, answer)
+        reports += _load_newest_reports(scope, answer)
     rows = list({row["id"]: row for row in reports}.values())[:MAX_COMPARED]
     if not answer.words or not (rows or thread):
-        raise NoMatchingTopic(f"No report and no thread matches {quote(topic)}.", f"Try one of: {_list_topics(scope)}.")
+        raise NoMatchingTopic(f"No report and no thread matches {quote(topic)}.", f"Try one of: {_suggest_topics(scope)}.")
     claims = [_to_evidence(scope, row, claim, source_names) for row in rows for claim in row["claims"]]
     unmatched = [word for word in answer.not_found if word not in thread_words]
     start = walk.before[0] if walk.before else 0
@@ -46,7 +46,7 @@ def compare_sources(slug: str, topic: str, frames: Sequence[Frame] | None = None
     else:  # the newest official events that hold every word
         official = [layer for layer, lane in scope.settings.vocabularies.lanes().items() if lane == OFFICIAL]
         words = Filters(query=" ".join(answer.words[: search.MAX_TERMS]))
-        events = narrow(scope.rows(TimelineEvent).filter(layer__in=official), words).order_by("-date", "position")
+        events = narrow_rows(scope.rows(TimelineEvent).filter(layer__in=official), words).order_by("-date", "position")
         facts = [one.row for one in events[:10]]
     framed: dict[str, Any] = {name: thread.get(f"{name}_frame") or None for name in FRAMES if name in (frames or FRAMES)}
     return CompareOut(
@@ -59,7 +59,7 @@ def compare_sources(slug: str, topic: str, frames: Sequence[Frame] | None = None
         **(framed if thread else {}),
         total_reports=max(len(rows), len(answer.numbers)),
         reports_compared=len(rows),
-        groups={name: _group(rows, name, source_names) for name in ("stance", "evidence_grade", "source")},
+        groups={name: _group_reports(rows, name, source_names) for name in ("stance", "evidence_grade", "source")},
         shared_facts=[
             TimelineFactOut(fact=f"{one['title']} ({one.get('date_label') or one['date']})", source_url=one.get("source_url"))
             for one in facts
@@ -73,9 +73,9 @@ def compare_sources(slug: str, topic: str, frames: Sequence[Frame] | None = None
     )
 
 
-def _list_newest(scope: Scope, answer: ReportHits) -> list[Any]:
+def _load_newest_reports(scope: Scope, answer: ReportHits) -> list[Any]:
     numbers = answer.numbers[:MAX_COMPARED].tolist()
-    found = search.rows_of(scope.corpus.pk, numbers)
+    found = search.load_report_rows(scope.corpus.pk, numbers)
     return [found[number] for number in numbers]
 
 
@@ -84,26 +84,26 @@ def _find_thread(scope: Scope, asked: Sequence[str]) -> tuple[Any, list[str]]:
     rows = [one.row for one in scope.rows(Thread).in_order()[:5_000]]
     rows = [row for row in rows if any(row.get(f"{name}_frame") for name in FRAMES)]
     events = {one["id"]: one for one in list_official_events(scope, [key for row in rows for key in row["anchor_ids"]])}
-    stems = [search.stems(word)[0] for word in asked]
+    stems = [search.stem_text(word)[0] for word in asked]
     highest, best, words = 0, dict[str, Any](), list[str]()
     for row in rows:
         anchors = [events[key] for key in row["anchor_ids"] if key in events]
-        near = _stems(row["id"], row["title"], row["public_summary"])
-        motifs = _stems(*row["motifs"])
-        official = _stems(*(text for one in anchors for text in (one["title"], one["summary"], one.get("source_url") or "")))
+        near = _stem_all(row["id"], row["title"], row["public_summary"])
+        motifs = _stem_all(*row["motifs"])
+        official = _stem_all(*(text for one in anchors for text in (one["title"], one["summary"], one.get("source_url") or "")))
         score = sum(3 * (one in motifs) + 2 * (one in near) + (one in official) for one in stems)
         if score > highest:
-            anywhere = near | motifs | official | _stems(*(row.get(f"{name}_frame") or "" for name in FRAMES))
+            anywhere = near | motifs | official | _stem_all(*(row.get(f"{name}_frame") or "" for name in FRAMES))
             highest, best = score, row
             words = [word for word, stem in zip(asked, stems, strict=True) if stem in anywhere]
     return (best, words) if 3 * len(words) > len(asked) else ({}, [])
 
 
-def _stems(*texts: str) -> set[str]:
-    return {stem for text in texts for stem in search.stems(text)}
+def _stem_all(*texts: str) -> set[str]:
+    return {stem for text in texts for stem in search.stem_text(text)}
 
 
-def _list_topics(scope: Scope) -> str:
+def _suggest_topics(scope: Scope) -> str:
     """Return titles of threads, or labels of motifs where there are none, as a hint says them."""
     for model, name in ((Thread, "title"), (Motif, "label")):
         if titles := [one.row[name] for one in scope.rows(model).in_order()[:5]]:
@@ -116,7 +116,7 @@ def _name_source(row: Any, source_names: dict[str, str]) -> str:
     return source_names.get(source.get("source_id"), str(source["source_type"]))
 
 
-def _group(rows: Sequence[Any], name: str, source_names: dict[str, str]) -> dict[str, GroupOut]:
+def _group_reports(rows: Sequence[Any], name: str, source_names: dict[str, str]) -> dict[str, GroupOut]:
     """Return how many reports have each stance, grade or source, the most frequent first; nothing where no report has any."""
     ids = dict[str, list[str]]()
     for row in rows:

@@ -8,7 +8,7 @@ from django.db.models import F
 
 from wire.corpora.timeline.corpus_config import CorpusFile, parse_corpus
 from wire.corpora.timeline.models import Corpus, CorpusRelease, Motif, Thread
-from wire.corpora.timeline.queries.scope import scope_of
+from wire.corpora.timeline.queries.scope import get_scope
 from wire.corpora.timeline.row_schemas import GRADES
 from wire.corpora.timeline.schemas import CorporaOut, CorpusOut, ManifestOut, StatsOut
 
@@ -29,7 +29,7 @@ def list_corpora() -> CorporaOut:
 
 
 def get_corpus(slug: str) -> CorpusOut:
-    scope = scope_of(slug)
+    scope = get_scope(slug)
     return CorpusOut(
         slug=slug,
         **scope.settings.model_dump(include={"name", "about", "licence", "attribution"}),
@@ -43,7 +43,7 @@ def get_corpus(slug: str) -> CorpusOut:
 
 
 def stats(slug: str, as_of: int | None = None) -> StatsOut:
-    scope = scope_of(slug, as_of)
+    scope = get_scope(slug, as_of)
     counts = scope.counts
     frequency = counts.pop("motif_counts")
     counts.pop("motif_pairs")
@@ -61,7 +61,7 @@ def stats(slug: str, as_of: int | None = None) -> StatsOut:
 
 def agent_manifest(slug: str, as_of: int | None = None) -> ManifestOut:
     """Return the corpus's own rules, and where it is. Raises: NotFound."""
-    scope = scope_of(slug, as_of)
+    scope = get_scope(slug, as_of)
     said, mcp = scope.settings, f"{settings.WIRE_MCP_URL}/timeline/{slug}"
     calls = ["timeline_stats {}", "timeline_motif_map {}"]
     if motif := scope.rows(Motif).in_order().first():

@@ -14,7 +14,7 @@ from django.db.models import Count, Q
 
 from wire.corpora.timeline.errors import UnknownThread
 from wire.corpora.timeline.models import Anchor, CatalogItem, Mention, Report, RowQuerySet, Thread, TimelineEvent
-from wire.corpora.timeline.queries.scope import MOST_NAMES, Scope, Walk, expect_motifs, expect_words, filters_of, narrow, quote
+from wire.corpora.timeline.queries.scope import MOST_NAMES, Scope, Walk, expect_motifs, expect_words, narrow_rows, quote, to_filters
 from wire.corpora.timeline.row_schemas import FRAMES, OFFICIAL, Frame
 from wire.corpora.timeline.schemas import CatalogueOut, ItemOut, ThreadOut, ThreadsOut, TimelineEventOut, TimelineEventsOut
 from wire.corpora.timeline.search import Filters
@@ -39,7 +39,7 @@ def events(slug: str, layer: str | None = None, *, newest_first: bool = False, *
     last = found[walk.limit - 1] if len(found) > walk.limit else None
     shown = found[: walk.limit]
     return TimelineEventsOut(
-        **walk.page(total, shown, (last.date.toordinal(), last.position) if last else None),
+        **walk.build_head(total, shown, (last.date.toordinal(), last.position) if last else None),
         layer_rules={one.id: one.rule for one in walk.scope.settings.vocabularies.layers},
         events=[TimelineEventOut.model_construct(**one.row) for one in shown],
     )
@@ -58,8 +58,8 @@ def count_events(slug: str, layer: str | None = None, **given: Any) -> list[tupl
 def _select_events(walk: Walk, layer: str | None) -> RowQuerySet:
     scope = walk.scope
     expect_words("layer", layer, list(scope.settings.vocabularies.lanes()))
-    filters = filters_of(scope, **walk.given)
-    rows = narrow(scope.rows(TimelineEvent), filters, layer=layer, date__gte=filters.date_start, date__lte=filters.date_end)
+    filters = to_filters(scope, **walk.given)
+    rows = narrow_rows(scope.rows(TimelineEvent), filters, layer=layer, date__gte=filters.date_start, date__lte=filters.date_end)
     if (linked := _select_linked_reports(scope, replace(filters, date_start=None, date_end=None))) is not None:
         rows = rows.filter(key__in=Anchor.objects.filter(report__in=linked.values("pk")).values("anchor_id"))
     return rows
@@ -74,10 +74,10 @@ def mandela_catalog(
     expect_words("category", category, words.categories)
     expect_words("status", status, words.item_statuses)
     expect_motifs(walk.scope, [motif] if motif else ())
-    filters = filters_of(walk.scope, **walk.given)
+    filters = to_filters(walk.scope, **walk.given)
     motif_columns = f"|{motif}|" if motif else None
-    rows = narrow(walk.scope.rows(CatalogItem), filters, category=category, status=status, motifs__contains=motif_columns)
-    listed, found = _read_page(walk, rows, filters, "item_id")
+    rows = narrow_rows(walk.scope.rows(CatalogItem), filters, category=category, status=status, motifs__contains=motif_columns)
+    listed, found = _read_filtered_page(walk, rows, filters, "item_id")
     items = [ItemOut.model_construct(**row) for row in found]
     return CatalogueOut(**listed, framing=walk.scope.settings.phrases.catalogue, items=items)
 
@@ -86,17 +86,17 @@ def story_threads(slug: str, thread_id: str | None = None, lens: Frame | None = 
     """Return threads in the corpus's order, or one. Raises: NotFound, InvalidArgument."""
     walk = Walk("threads", slug, thread_id, lens, **given)
     scope = walk.scope
-    filters = filters_of(scope, **walk.given)
+    filters = to_filters(scope, **walk.given)
     if thread_id:
-        thread_of(scope, thread_id)
-    rows = narrow(scope.rows(Thread), filters, key=thread_id)
-    listed, found = _read_page(walk, rows, filters, "thread_id")
+        get_thread(scope, thread_id)
+    rows = narrow_rows(scope.rows(Thread), filters, key=thread_id)
+    listed, found = _read_filtered_page(walk, rows, filters, "thread_id")
     reports = scope.get_rows(Report, [key for row in found for key in row["report_ids"][:MAX_REPORTS]])
     anchors = scope.get_rows(TimelineEvent, [key for row in found for key in row["anchor_ids"]])
     return ThreadsOut(**listed, active_lens=lens, threads=[_to_thread(row, reports, anchors, lens) for row in found])
 
 
-def _read_page(walk: Walk, rows: Any, filters: Filters, owner: str) -> tuple[dict[str, Any], list[Any]]:
+def _read_filtered_page(walk: Walk, rows: Any, filters: Filters, owner: str) -> tuple[dict[str, Any], list[Any]]:
     """Read a page of threads or items that name a report which the filters leave, with the fields that every list begins with."""
     if (linked := _select_linked_reports(walk.scope, filters)) is not None:
         mentions = Mention.objects.filter(report_key__in=linked.values("key")).exclude(**{owner: None})
@@ -106,14 +106,14 @@ def _read_page(walk: Walk, rows: Any, filters: Filters, owner: str) -> tuple[dic
         rows = rows.filter(position__gt=walk.before[0])
     found = list(rows.in_order()[: walk.limit + 1])
     shown = found[: walk.limit]
-    return walk.page(total, shown, (shown[-1].position,) if len(found) > walk.limit else None), [one.row for one in shown]
+    return walk.build_head(total, shown, (shown[-1].position,) if len(found) > walk.limit else None), [one.row for one in shown]
 
 
 def _select_linked_reports(scope: Scope, filters: Filters) -> RowQuerySet | None:
     """Select the reports that the filters about reports leave; None if there are no such filters."""
     if filters == Filters(query=filters.query, motifs=filters.motifs):
         return None
-    return narrow(
+    return narrow_rows(
         scope.rows(Report),
         Filters(),
         phenomenon_type__in=filters.phenomenon_types,
@@ -138,7 +138,7 @@ def _to_thread(row: Any, reports: Mapping[str, Any], anchors: Mapping[str, Any],
     return ThreadOut.model_validate({"anchor_label": None} | row | named)
 
 
-def thread_of(scope: Scope, thread_id: str, *, briefly: bool = False) -> Any:
+def get_thread(scope: Scope, thread_id: str, *, briefly: bool = False) -> Any:
     if found := scope.list_rows(Thread, [thread_id]):
         return found[0]
     ids = list(scope.rows(Thread).in_order().values_list("key", flat=True)[: MOST_NAMES + 1])

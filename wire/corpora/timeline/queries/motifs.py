@@ -8,7 +8,7 @@ import numpy as np
 
 from wire.corpora.timeline import search
 from wire.corpora.timeline.models import Motif, MotifEdge
-from wire.corpora.timeline.queries.scope import Scope, Walk, expect_motifs, expect_words, filters_of, narrow
+from wire.corpora.timeline.queries.scope import Scope, Walk, expect_motifs, expect_words, narrow_rows, to_filters
 from wire.corpora.timeline.schemas import EdgeOut, MotifMapOut, NodeOut
 from wire.corpora.timeline.search import Filters
 from wire.search import postings_index
@@ -22,13 +22,13 @@ def motif_map(slug: str, family: str | None = None, motif: str | None = None, **
     scope = walk.scope
     expect_words("family", family, scope.settings.vocabularies.families)
     expect_motifs(scope, [motif] if motif else (), "")
-    filters = filters_of(scope, **walk.given)
+    filters = to_filters(scope, **walk.given)
     counted = replace(filters, query="", motifs=())  # these choose motifs
     if counted == Filters():
-        frequency, pairs = scope.counts["motif_counts"], _read_pairs(scope)
+        frequency, pairs = scope.counts["motif_counts"], _read_pair_counts(scope)
     else:
-        frequency, pairs = count_from_index(scope, counted)
-    rows = narrow(scope.rows(Motif), Filters(query=filters.query), key__in=filters.motifs)
+        frequency, pairs = count_motifs_in_index(scope, counted)
+    rows = narrow_rows(scope.rows(Motif), Filters(query=filters.query), key__in=filters.motifs)
     links = list_edges(scope, pairs)
     if motif:
         links = [edge for edge in links if motif in edge[:2]]
@@ -41,7 +41,7 @@ def motif_map(slug: str, family: str | None = None, motif: str | None = None, **
     end = start + len(shown)
     place_of = {one.key: place for place, one in enumerate(chosen)}
     return MotifMapOut(
-        **walk.page(len(chosen), shown, (shown[-1].position,) if end < len(chosen) else None),
+        **walk.build_head(len(chosen), shown, (shown[-1].position,) if end < len(chosen) else None),
         nodes=[
             NodeOut(
                 **{name: one.row.get(name) for name in ("id", "label", "family", "aliases", "caution")},
@@ -62,21 +62,21 @@ def motif_map(slug: str, family: str | None = None, motif: str | None = None, **
 
 def list_edges(scope: Scope, pairs: dict[Pair, int] | None = None) -> list[tuple[str, str, int, float | None]]:
     """Return links: those that curators wrote, in their order; then those that only reports show, the strongest first."""
-    counted = _read_pairs(scope) if pairs is None else dict(pairs)
+    counted = _read_pair_counts(scope) if pairs is None else dict(pairs)
     curated = [edge.row for edge in scope.rows(MotifEdge).in_order()]
     found = [(a, b, counted.pop((min(a, b), max(a, b)), 0), weight) for a, b, weight in curated]
     return [*found, *((a, b, times, None) for (a, b), times in sorted(counted.items(), key=lambda one: (-one[1], one[0])))]
 
 
-def _read_pairs(scope: Scope) -> dict[Pair, int]:
-    """Return for a whole release how many reports carry two motifs together."""
+def _read_pair_counts(scope: Scope) -> dict[Pair, int]:
     return {tuple(both.split("|", 1)): times for both, times in scope.counts["motif_pairs"].items()}
 
 
-def count_from_index(scope: Scope, filters: Filters) -> tuple[dict[str, int], dict[Pair, int]]:
+def count_motifs_in_index(scope: Scope, filters: Filters) -> tuple[dict[str, int], dict[Pair, int]]:
     names = scope.rows(Motif).in_order().values_list("key", flat=True)
     matches = search.find_matches(scope.key, filters).numbers
-    numbers_of = postings_index.weights(search.index_of(scope.corpus.pk), (search.field_token("motif", name) for name in names))
+    motif_tokens = (search.field_token("motif", name) for name in names)
+    numbers_of = postings_index.weights(search.rank_index_name(scope.corpus.pk), motif_tokens)
     carried = {}
     for name in names:
         numbers, _ = numbers_of.get(search.field_token("motif", name), ((), ()))

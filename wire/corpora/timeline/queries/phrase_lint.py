@@ -10,8 +10,8 @@ import numpy as np
 
 from wire.corpora.timeline import omitted_names, search
 from wire.corpora.timeline.models import TimelineEvent
-from wire.corpora.timeline.queries.reports import phrasing
-from wire.corpora.timeline.queries.scope import Scope, scope_of
+from wire.corpora.timeline.queries.reports import build_phrasing
+from wire.corpora.timeline.queries.scope import Scope, get_scope
 from wire.corpora.timeline.row_schemas import NOT_AS_FACT, OFFICIAL, VERIFIED
 from wire.corpora.timeline.schemas import FindingOut, WordingOut
 from wire.corpora.timeline.search import Release
@@ -54,27 +54,27 @@ class _Corpus:
 
     def find_reports(self, sentences: Sequence[Sequence[str]]) -> Iterator[list[_Row]]:
         """Yield for each sentence (its stems) the reports that share the most of its words."""
-        placed = search.ranks(self._release)
+        placed = search.read_ranks(self._release)
         asked = {stem for stems in sentences for stem in stems[:MOST_WORDS]}
-        postings = postings_index.weights(search.index_of(self._release.corpus), asked)
+        postings = postings_index.weights(search.rank_index_name(self._release.corpus), asked)
         for stems in sentences:
             times = np.zeros(len(placed), dtype=int)
             for numbers, _ in (postings[stem] for stem in stems[:MOST_WORDS] if stem in postings):
                 times[numbers[numbers < len(placed)]] += 1
             found = np.flatnonzero((times >= LIKE) & (placed > 0))
             best = found[np.argsort(-times[found], kind="stable")][:50].tolist()
-            yield _most_alike(self._prepare(best), stems)
+            yield _find_similar_rows(self._load_rows(best), stems)
 
-    def _prepare(self, numbers: Sequence[int]) -> list[_Row]:
+    def _load_rows(self, numbers: Sequence[int]) -> list[_Row]:
         if len(self._reports) > 2_000:
             self._reports = {}
         if missing := [number for number in numbers if number not in self._reports]:
-            for number, row in search.rows_of(self._release.corpus, missing).items():
+            for number, row in search.load_report_rows(self._release.corpus, missing).items():
                 motifs = (motif.replace("-", " ") for motif in row["motifs"])
                 texts = (row["title"], row["summary"], *motifs, *(claim["text"] for claim in row["claims"]))
                 stated = (claim["text"] for claim in row["claims"] if claim["status"] != VERIFIED)
                 claims = [frozenset(_list_stems(_TELLERS.sub(" ", _HEDGED.sub(" ", text)))) for text in stated]
-                self._reports[number] = _Row(row, frozenset(search.index_words(*texts).split()), claims)
+                self._reports[number] = _Row(row, frozenset(search.join_stems(*texts).split()), claims)
         return [self._reports[number] for number in numbers if number in self._reports]
 
 
@@ -83,14 +83,14 @@ _corpus = lru_cache(maxsize=4)(_Corpus)
 
 def check_wording(slug: str, draft: str, as_of: int | None = None) -> WordingOut:
     """Find the phrases of a draft that break a rule, in its order. Raises: NotFound."""
-    scope = scope_of(slug, as_of)
+    scope = get_scope(slug, as_of)
     placed = [(part, found.start(), found.end()) for found in _WORD.finditer(draft) for part in words(found[0])]
-    findings = [*_find_avoided(scope, draft, placed), *_find_omitted(scope, draft, placed)]
-    sentences = [sentence for found in _SENTENCE.finditer(draft) if (sentence := _read_sentence(found)).has_to_be_compared]
+    findings = [*_find_avoided_phrases(scope, draft, placed), *_find_omitted_names(scope, draft, placed)]
+    sentences = [sentence for found in _SENTENCE.finditer(draft) if (sentence := _read_sentence(found)).needs_comparison]
     compared = sentences[:MAX_SENTENCES]
     corpus = _corpus(scope.key)
     for sentence, reports in zip(compared, corpus.find_reports([one.stems for one in compared]), strict=True):
-        findings += _check_sentence(scope, sentence, reports, _most_alike(corpus.events, sentence.stems))
+        findings += _check_sentence(scope, sentence, reports, _find_similar_rows(corpus.events, sentence.stems))
     unread: dict[str, Any] = {"unread_from": sentences[MAX_SENTENCES].start} if len(sentences) > MAX_SENTENCES else {}
     findings.sort(key=lambda one: (one.start, one.rule))
     return WordingOut(
@@ -113,7 +113,7 @@ class _Sentence(NamedTuple):
     is_hedged: bool
 
     @property
-    def has_to_be_compared(self) -> bool:
+    def needs_comparison(self) -> bool:
         return bool(self.certain or self.cause or (not self.is_hedged and len(self.stems) >= LEAST))
 
 
@@ -132,7 +132,7 @@ def _list_stems(text: str) -> list[str]:
     return sorted({token(word)[: search.LONGEST] for word in long_enough if word not in STOP_WORDS})
 
 
-def _find_avoided(scope: Scope, draft: str, placed: Sequence[tuple[str, int, int]]) -> Iterator[FindingOut]:
+def _find_avoided_phrases(scope: Scope, draft: str, placed: Sequence[tuple[str, int, int]]) -> Iterator[FindingOut]:
     """Find phrases that corpus.json says to avoid, in any form of their words."""
     said = scope.settings
     stems = [token(word) for word, *_ in placed]
@@ -145,15 +145,15 @@ def _find_avoided(scope: Scope, draft: str, placed: Sequence[tuple[str, int, int
             if stems[at : at + len(wanted)] == wanted and not (at and stems[at - 1] in {"not", "never", "un"}):
                 start, end = placed[at][1], placed[at + len(wanted) - 1][2]
                 why = f"This corpus never says “{phrase}”."
-                yield _finding("avoid", draft[start:end], start, why, said.say[0] if said.say else "")
+                yield _to_finding("avoid", draft[start:end], start, why, said.say[0] if said.say else "")
 
 
-def _find_omitted(scope: Scope, draft: str, placed: Sequence[tuple[str, int, int]]) -> Iterator[FindingOut]:
+def _find_omitted_names(scope: Scope, draft: str, placed: Sequence[tuple[str, int, int]]) -> Iterator[FindingOut]:
     """Find names whose HMAC the corpus has. The answer repeats the draft's own words."""
-    for at, length in omitted_names.find_runs([word for word, *_ in placed], scope.settings.left_out_names):
+    for at, length in omitted_names.find_names([word for word, *_ in placed], scope.settings.left_out_names):
         start, end = placed[at][1], placed[at + length - 1][2]
         why = "This corpus leaves this name out on purpose."
-        yield _finding("left-out-name", draft[start:end], start, why, "a family of sources that this corpus does not name")
+        yield _to_finding("left-out-name", draft[start:end], start, why, "a family of sources that this corpus does not name")
 
 
 def _check_sentence(scope: Scope, sentence: _Sentence, reports: Sequence[_Row], events: Sequence[_Row]) -> Iterator[FindingOut]:
@@ -171,7 +171,7 @@ def _check_sentence(scope: Scope, sentence: _Sentence, reports: Sequence[_Row], 
         why = f"“{about[0]['title']}” is graded {about[0]['evidence_grade']}; it is a reading, not a proof."
         phrase = sentence.certain[0] if sentence.certain else sentence.text.strip()
         at = sentence.certain.start() if sentence.certain else sentence.text.index(phrase)
-        yield _finding("symbolic-as-fact", phrase, sentence.start + at, why, phrasing(scope, about[0]).say, about)
+        yield _to_finding("symbolic-as-fact", phrase, sentence.start + at, why, build_phrasing(scope, about[0]).say, about)
     if sentence.cause:
         lanes = scope.settings.vocabularies.lanes()
         official = [one.row for one in events if lanes[one.row["layer"]] == OFFICIAL]
@@ -180,15 +180,15 @@ def _check_sentence(scope: Scope, sentence: _Sentence, reports: Sequence[_Row], 
         if official and linked:
             why = f"“{official[0]['title']}” is an official event; what is linked with it is interpretation, not causation."
             cause, instead = sentence.cause, scope.settings.phrases.official_cause
-            yield _finding("official-cause", cause[0], sentence.start + cause.start(), why, instead, [official[0], *linked[:5]])
+            yield _to_finding("official-cause", cause[0], sentence.start + cause.start(), why, instead, [official[0], *linked[:5]])
 
 
-def _finding(rule: str, phrase: str, start: int, why: str, instead: str, about: Sequence[Any] = ()) -> FindingOut:
+def _to_finding(rule: str, phrase: str, start: int, why: str, instead: str, about: Sequence[Any] = ()) -> FindingOut:
     end, ids = start + len(phrase), [row["id"] for row in about]
     return FindingOut(rule=rule, phrase=phrase, start=start, end=end, why=why, instead=instead, about=ids)
 
 
-def _most_alike(rows: Iterable[_Row], stems: Sequence[str]) -> list[_Row]:
+def _find_similar_rows(rows: Iterable[_Row], stems: Sequence[str]) -> list[_Row]:
     """Return up to five rows that share at least LIKE words with a sentence, the most first."""
     wanted = set(stems)
     scored = [(-shared, one.row["id"], one) for one in rows if (shared := len(wanted & one.stems)) >= LIKE]

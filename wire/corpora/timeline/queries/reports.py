@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 from wire.corpora.timeline import schemas, search
 from wire.corpora.timeline.errors import ReportRemoved, UnknownReport
 from wire.corpora.timeline.models import Report
-from wire.corpora.timeline.queries.scope import Scope, Walk, filters_of, quote, scope_of
+from wire.corpora.timeline.queries.scope import Scope, Walk, get_scope, quote, to_filters
 from wire.search.cursor import invalid
 from wire.search.postings_index import Numbers
 from wire.text.date_range import Period, find_period
@@ -35,9 +35,9 @@ def search_reports(slug: str, query: str | None = None, cursor: str | None = Non
     if offset and offset >= len(numbers):  # clients of the original count rows
         raise invalid()
     before = walk.before[0] if walk.before else None
-    shown, last = search.page(scope.key, numbers[offset or 0 :], walk.limit, before)
-    rows = search.rows_of(scope.corpus.pk, shown)
-    found = walk.page(len(numbers), shown, None if last is None else (last,))
+    shown, last = search.cut_page(scope.key, numbers[offset or 0 :], walk.limit, before)
+    rows = search.load_report_rows(scope.corpus.pk, shown)
+    found = walk.build_head(len(numbers), shown, None if last is None else (last,))
     return schemas.TimelineSearchOut(
         query=query,
         total_matches=found.pop("total"),
@@ -45,7 +45,7 @@ def search_reports(slug: str, query: str | None = None, cursor: str | None = Non
         **answer.notes,
         language_note=scope.settings.phrases.language,
         reports=[to_brief(rows[number]) for number in shown],
-        matches_over_time=search.over_time(scope.key, numbers),
+        matches_over_time=search.count_by_month(scope.key, numbers),
     )
 
 
@@ -75,7 +75,7 @@ def find_reports(
     if skipped:
         words = " ".join(word for word in split_words(words) if word not in skipped)
     matches, notes = None, dict[str, Any]()
-    filters = filters_of(scope, query=words, **given)
+    filters = to_filters(scope, query=words, **given)
     if period:
         first, last = period.since, period.until and period.until - dt.timedelta(days=1)
         if not (filters.date_start or filters.date_end):
@@ -88,7 +88,7 @@ def find_reports(
         )
     if matches is None or not matches.numbers.size:
         matches = search.find_matches(scope.key, filters, shares)
-    written = {search.stems(word)[0]: word for word in split_words(words)}
+    written = {search.stem_text(word)[0]: word for word in split_words(words)}
     not_found = [written.get(stem, stem) for stem in matches.not_found]
     if matches.share < ALL and matches.numbers.size:
         notes |= {"matched": "some words" if matches.share == SOME else "most words", "not_found": not_found}
@@ -112,16 +112,16 @@ def _find_period(query: str, today: dt.date) -> Period | None:
 
 def get_report(slug: str, report_id: str, as_of: int | None = None) -> schemas.TimelineReportOut:
     """Return a whole report. Raises: NotFound; ReportRemoved for one that left with a later release."""
-    scope = scope_of(slug, as_of)
-    row = report_of(scope, report_id)
+    scope = get_scope(slug, as_of)
+    row = get_report_row(scope, report_id)
     related = scope.list_rows(Report, (row.get("related_report_ids") or [])[:MAX_RELATED])
     row["claims"] = [schemas.TimelineClaimOut.model_construct(**claim) for claim in row["claims"]]
     return schemas.TimelineReportOut.model_construct(
-        **scope.answered, **row, related_reports=[to_brief(one) for one in related], recommended_phrasing=phrasing(scope, row)
+        **scope.answered, **row, related_reports=[to_brief(one) for one in related], recommended_phrasing=build_phrasing(scope, row)
     )
 
 
-def report_of(scope: Scope, report_id: str) -> Any:
+def get_report_row(scope: Scope, report_id: str) -> Any:
     """Return what a report says. Raises: ReportRemoved, UnknownReport."""
     if found := scope.list_rows(Report, [report_id]):
         return found[0]
@@ -149,7 +149,7 @@ def to_brief(row: Any) -> schemas.BriefOut:
     )
 
 
-def phrasing(scope: Scope, row: Any) -> schemas.PhrasingOut:
+def build_phrasing(scope: Scope, row: Any) -> schemas.PhrasingOut:
     """Return the phrases for a report: its editors', else the corpus's."""
     said, usual = row.get("recommended_agent_language") or [], scope.settings.phrases
     avoid = said[1].removeprefix("avoid:").strip() if len(said) > 1 else usual.avoid_of_report

@@ -14,7 +14,7 @@ from wire.corpora.common.cursors import ListCursor
 from wire.corpora.timeline.corpus_config import CorpusFile, parse_corpus
 from wire.corpora.timeline.errors import UnknownCorpus, UnknownMotif, UnknownRelease
 from wire.corpora.timeline.models import Corpus, CorpusRelease, Motif, Report, Row, RowQuerySet, SourceFamily
-from wire.corpora.timeline.search import Filters, Release, terms
+from wire.corpora.timeline.search import Filters, Release, parse_query
 from wire.schemas.params import read_date
 from wire.search.cursor import invalid
 from wire.text.plain_text import plain_text
@@ -73,7 +73,7 @@ def _has_omitted_source(release: Release) -> bool:
     return any(some.filter(body__contains='"author_policy":"omitted"').exists() for some in rows)
 
 
-def scope_of(slug: str, as_of: int | None = None) -> Scope:
+def get_scope(slug: str, as_of: int | None = None) -> Scope:
     """Raises: UnknownCorpus, UnknownRelease."""
     corpus = Corpus.objects.filter(slug=slug).first() if slug_re.match(slug) else None
     if corpus is None or not corpus.release:
@@ -98,13 +98,13 @@ def expect_motifs(scope: Scope, motifs: Sequence[str], tail: str = " — or call
     known = set(scope.rows(Motif).filter(key__in=motifs).values_list("key", flat=True)) if motifs else set()
     for motif in motifs:
         if motif not in known:
-            close = " or ".join(f"'{one}'" for one in _find_close(scope, motif.lower()))
+            close = " or ".join(f"'{one}'" for one in _find_similar_motifs(scope, motif.lower()))
             raise UnknownMotif(
                 f"No motif named {quote(motif)}.", f"Try {close}{tail or '.'}" if close else "This corpus has no motifs."
             )
 
 
-def _find_close(scope: Scope, word: str) -> list[str]:
+def _find_similar_motifs(scope: Scope, word: str) -> list[str]:
     """Return at most three motifs whose name or alias is a part of the word, or has it as a part; without any the first of all."""
     parts = re.findall("[a-z]+", word)
     rows = [row.row for row in scope.rows(Motif).in_order()]
@@ -117,7 +117,7 @@ def _find_close(scope: Scope, word: str) -> list[str]:
     return (best or list(scores))[:3]
 
 
-def filters_of(scope: Scope, **given: Any) -> Filters:
+def to_filters(scope: Scope, **given: Any) -> Filters:
     """Check filters against the corpus. Raises: InvalidArgument, which names what is accepted; UnknownMotif."""
     found = {name: value for name, value in given.items() if value}
     words = scope.settings.vocabularies
@@ -136,7 +136,7 @@ def filters_of(scope: Scope, **given: Any) -> Filters:
             f"date_start {filters.date_start} is after date_end {filters.date_end}, so nothing could match.",
             "Swap them, or leave one out.",
         )
-    terms(filters.query)
+    parse_query(filters.query)
     return filters
 
 
@@ -146,9 +146,9 @@ def expect_words(name: str, values: str | Sequence[str] | None, accepted: Sequen
             raise InvalidArgument(f"{name}: {quote(value)} is not in this corpus.", f"Accepted: {', '.join(accepted)}.")
 
 
-def narrow(rows: RowQuerySet, filters: Filters, **wanted: Any) -> RowQuerySet:
+def narrow_rows(rows: RowQuerySet, filters: Filters, **wanted: Any) -> RowQuerySet:
     """Leave the rows with the words and motifs of the filters, and with these values of columns, where there are any."""
-    for stem in terms(filters.query).stems:
+    for stem in parse_query(filters.query).stems:
         rows = rows.filter(words__contains=f" {stem} ")
     for motif in filters.motifs:
         rows = rows.filter(motifs__contains=f"|{motif}|")
@@ -175,13 +175,13 @@ class Walk:
         self.limit, self.given = limit, given
         self.before: list[int] | None = None
         if cursor is not None:
-            number, *self.before = self._cursors.read(cursor, 1 + size)
+            number, *self.before = self._cursors.decode_place(cursor, 1 + size)
             if as_of is not None and as_of != number:
                 raise invalid()
             as_of = number
-        self.scope = scope_of(slug, as_of)
+        self.scope = get_scope(slug, as_of)
 
-    def page(self, total: int, shown: Sized, last: Sequence[int] | None) -> dict[str, Any]:
+    def build_head(self, total: int, shown: Sized, last: Sequence[int] | None) -> dict[str, Any]:
         """Return the fields that every list begins with. `last`: the place of the last row, if more follow."""
         following = self.cursor(*last) if last else None
         found = {**self.scope.answered, "total": total, "returned": len(shown), "next_cursor": following}
@@ -190,4 +190,4 @@ class Walk:
         return found
 
     def cursor(self, *place: int) -> str:
-        return self._cursors.write(self.scope.number, *place)
+        return self._cursors.encode_place(self.scope.number, *place)

@@ -20,7 +20,7 @@ from sources import job_lock
 from sources.fetch.url import WebAddress
 from wire.corpora.articles import sample, store
 from wire.corpora.articles.discovery import explore_site
-from wire.corpora.articles.indexer import MAX_PAGES, MAX_SECONDS, NAMES, RunReport, describe_refusals, index
+from wire.corpora.articles.indexer import MAX_PAGES, MAX_SECONDS, NAMES, RunReport, describe_refusals, index_publisher
 from wire.corpora.articles.models import OWN, Article, IndexLease, LicenceKind, Publisher, Source
 from wire.ingest.feed_entries import refuse_sample
 
@@ -76,16 +76,16 @@ class Command(WireCommand):
 
     def handle(self, **options: Any) -> None:
         with faults.explaining():
-            getattr(self, f"_{options['action']}")(options)
+            getattr(self, f"_handle_{options['action']}")(options)
 
-    def _add(self, options: dict[str, Any]) -> None:
+    def _handle_add(self, options: dict[str, Any]) -> None:
         options["consented_on"] = options["consented_on"] or timezone.now().date()
         if options["i_am_the_publisher"]:
             options["consent_note"] = options["consent_note"] or "The publisher runs this installation."
         if not options["consent_note"]:
             raise CommandError(f"Who agreed? Give --consent-note NOTE, or --i-am-the-publisher. {NOTHING}")
         if is_found := options["slug"].startswith(("http://", "https://")):
-            self._explore(options)
+            self._fill_options_from_site(options)
         elif missing := [name for name in ("name", "homepage", "domain") if not options[name]]:
             raise CommandError(f"{' and '.join(missing)} must be given, unless a URL is given instead of a slug. {NOTHING}")
         names = ("name", "homepage", "consent_note", "consented_on", "licence", "may_train", "per_minute", "price")
@@ -123,19 +123,19 @@ class Command(WireCommand):
         with transaction.atomic():
             publisher.save()
             Source.objects.bulk_create([Source(publisher=publisher, kind=kind, url=url) for kind, url in dict.fromkeys(sources)])
-            store.announce()
+            store.invalidate_caches()
         slug = publisher.slug
         if not is_found:
             self.stdout.write(f"{publisher.name} is served at /mcp/articles/{slug}. Index it: publishers index {slug}")
             return
         try:
-            self._index({"slugs": [slug], "pages": 20, "seconds": None})  # a page a second, and somebody waits
+            self._handle_index({"slugs": [slug], "pages": 20, "seconds": None})  # a page a second, and somebody waits
         finally:
             goes_on = f"`publishers index {slug}` and the server read the remaining pages."
             self.stdout.write(f"People read {publisher.name} at {publisher.page}, agents at {publisher.mcp}; {goes_on}")
         self.stdout.write(ASK.format(publisher.mcp))
 
-    def _explore(self, options: dict[str, Any]) -> None:
+    def _fill_options_from_site(self, options: dict[str, Any]) -> None:
         """Fill in what the site says of itself and what was not told."""
         try:
             refuse_sample()
@@ -155,7 +155,7 @@ class Command(WireCommand):
         language, found = f", in {site.language}" if site.language else "", ", ".join(options["feed"] + options["sitemap"])
         self.stdout.write(f"{options['homepage']} is {options['name']}{language}. Found: {found}")
 
-    def _index(self, options: dict[str, Any]) -> None:
+    def _handle_index(self, options: dict[str, Any]) -> None:
         """Index one after the other, the one that waited longest first. A fault of one keeps no other from its turn."""
         waiting = Publisher.objects.live().order_by(F("indexed_at").asc(nulls_first=True), "slug")
         publishers = _find_publishers(options["slugs"]) if options["slugs"] else waiting
@@ -168,7 +168,7 @@ class Command(WireCommand):
                 break
             try:
                 by_hand = bool(options["slugs"])
-                report = index(publisher, stop=stop, by_hand=by_hand, most_pages=options["pages"], seconds=left)
+                report = index_publisher(publisher, stop=stop, by_hand=by_hand, most_pages=options["pages"], seconds=left)
             except Busy as error:
                 busy = error
                 self.stderr.write(f"{error.message} {error.hint}")
@@ -182,15 +182,15 @@ class Command(WireCommand):
                 log.exception("%s could not be indexed.", publisher.slug)
                 failures.append(f"{publisher.slug}: an internal error; the log says why.")
                 continue
-            self._print(report)
-            if report.reached_nothing:
+            self._print_report(report)
+            if report.has_reached_nothing:
                 failures.append(f"No source of {publisher.slug} answered: {report.errors[0]}")
         if failures:
             raise CommandError(f"{' '.join(failures)} What was indexed stays; the next run tries again.")
         if busy and options["slugs"]:
             raise busy
 
-    def _print(self, report: RunReport) -> None:
+    def _print_report(self, report: RunReport) -> None:
         named = sorted((NAMES.get(name, name), number) for name, number in report.counts.items() if number)
         counts = ", ".join(f"{number:,} {name}" for name, number in named) or "nothing new"
         rest = f"{report.left:,} pages are left for the next run" if report.left else "all pages are read"
@@ -201,16 +201,16 @@ class Command(WireCommand):
             self.stderr.write(error)
         self.stdout.flush()  # a journal or a file would else hear of it when the process ends
 
-    def _sample(self, _options: dict[str, Any]) -> None:
+    def _handle_sample(self, _options: dict[str, Any]) -> None:
         try:
             almanac = sample.create_almanac()
         except InvalidArgument as error:
             raise CommandError(f"{error.message} {NOTHING} {error.hint}") from error
         if almanac.removed_at:
             self.stdout.write(f"{almanac.name} was removed here, and stays removed.")
-        self._index({"slugs": [OWN] if almanac.removed_at else [OWN, sample.SLUG], "pages": MAX_PAGES, "seconds": None})
+        self._handle_index({"slugs": [OWN] if almanac.removed_at else [OWN, sample.SLUG], "pages": MAX_PAGES, "seconds": None})
 
-    def _list(self, _options: dict[str, Any]) -> None:
+    def _handle_list(self, _options: dict[str, Any]) -> None:
         for publisher in Publisher.objects.all():
             if publisher.removed_at:
                 self.stdout.write(f"{publisher.slug}: {publisher.name}, removed on {publisher.removed_at:%Y-%m-%d}")
@@ -229,13 +229,13 @@ class Command(WireCommand):
             for reason in unread.order_by("-pages", "error")[:MAX_REASONS]:
                 self.stdout.write(f"  {reason['pages']:,} not read, such as {reason['example']}: {reason['error']}")
 
-    def _remove(self, options: dict[str, Any]) -> None:
+    def _handle_remove(self, options: dict[str, Any]) -> None:
         (publisher,) = _find_publishers([options["slug"]])
         if publisher.slug == OWN:
             raise CommandError(f"The wire's own content cannot be removed. {NOTHING}")
         IndexLease.objects.get_or_create(publisher=publisher)
         with job_lock.acquire(IndexLease.objects.filter(publisher=publisher), f"indexing of {publisher.slug}"):
-            number = store.remove(publisher, timezone.now())
+            number = store.remove_publisher(publisher, timezone.now())
         self.stdout.write(f"{publisher.name} is removed, with {number:,} articles. Its addresses now answer that.")
 
 

@@ -25,8 +25,8 @@ class Command(WireCommand):
             raise CommandError("No model makes vectors here: see FACTCHECKS_EMBEDDING in docs/settings.md. Nothing was changed.")
         with faults.explaining():
             try:
-                made = embedding.fill(options["seconds"])
+                made = embedding.embed_missing(options["seconds"])
             except WireError as error:
                 raise CommandError(f"{error.message} What was made stays; run it again to continue.") from error
-            left = embedding.list_missing(model.name).count()
+            left = embedding.select_unembedded(model.name).count()
         self.stdout.write(f"Vectors of {made:,} claims made by {model.name}; {left:,} left.")

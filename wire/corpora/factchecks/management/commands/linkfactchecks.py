@@ -28,10 +28,10 @@ class Command(WireCommand):
             if not FactcheckState.objects.get(pk=1).next_number:
                 return  # no claim was ever loaded
             try:
-                made = embedding.fill(options["seconds"]) if options["seconds"] else 0
+                made = embedding.embed_missing(options["seconds"]) if options["seconds"] else 0
             except WireError as error:
                 made = 0
                 self.stderr.write(f"{error.message} {error.hint}")
-            links = story_links.link(options["days"])
+            links = story_links.link_recent_stories(options["days"])
         if made or links is not None:
             self.stdout.write(f"Fact-checks: vectors of {made:,} claims made, {links or 0:,} links with stories.")

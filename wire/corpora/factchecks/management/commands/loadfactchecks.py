@@ -40,13 +40,13 @@ class Command(WireCommand):
         started, jobs, failures = time.monotonic(), list[LoadJob](), list[str]()
         addresses = {given: site_reviews.parse_address(given) for given in options["paths"] if not Path(given).exists()}
         try:
-            files = file_formats.expand([Path(given) for given in options["paths"] if not addresses.get(given)])
+            files = file_formats.expand_paths([Path(given) for given in options["paths"] if not addresses.get(given)])
         except FileNotFoundError as error:
             raise CommandError(f"There is no file {error}. Nothing was loaded.") from error
         with faults.explaining():
             for address in filter(None, addresses.values()):
                 try:
-                    files.append(self._collect(address, options["pages"]))
+                    files.append(self._collect_reviews(address, options["pages"]))
                 except (Unreadable, OSError) as error:
                     failures.append(str(error))
             if not files and not failures:
@@ -55,16 +55,16 @@ class Command(WireCommand):
                 )
             for file in files:
                 try:
-                    jobs.append(self._load(file, options["language"], options["most_bytes"]))
+                    jobs.append(self._load_file(file, options["language"], options["most_bytes"]))
                 except (Unreadable, OSError) as error:
                     failures.append(str(error) if file.name in str(error) else f"{file.name}: {error}")
             loaded = time.monotonic() - started
             if not options["no_vectors"]:
-                self._embed()
+                self._embed_claims()
         done = sum(job.processed for job in jobs)
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
         self.stdout.write(f"{loaded:.1f} s, {done / max(loaded, 0.001):,.0f} claims/s, peak memory {peak} MB.")
-        if done and not api_keys.rule_for("api").is_required:
+        if done and not api_keys.read_key_rule("api").is_required:
             site = settings.WIRE_SITE_URL
             self.stdout.write(f"People search them at {site}/factchecks, agents at {settings.WIRE_MCP_URL}/factchecks.")
             self.stdout.write("Try this while the server runs (a server of the sample wire switches to this wire within seconds):")
@@ -73,11 +73,11 @@ class Command(WireCommand):
             sentences = " ".join(f"{failure.rstrip('.')}." for failure in failures)
             raise CommandError(f"{sentences} What was loaded stays; run it again to continue.")
 
-    def _collect(self, address: str, most_pages: int) -> Path:
+    def _collect_reviews(self, address: str, most_pages: int) -> Path:
         def show(report: SiteReport) -> None:
-            self._show(f"{address}: {report.read:,} pages read, {report.with_reviews:,} with reviews, {report.left:,} left")
+            self._report(f"{address}: {report.read:,} pages read, {report.with_reviews:,} with reviews, {report.left:,} left")
 
-        report = site_reviews.collect(address, show, most_pages)
+        report = site_reviews.collect_reviews(address, show, most_pages)
         for why, count in report.failures.most_common():
             self.stderr.write(f"{address}: {count:,} pages were not read: {why}")
         if report.read or report.left:
@@ -88,25 +88,25 @@ class Command(WireCommand):
             self.stdout.write("Run the same command again to read those that are left.")
         return report.file
 
-    def _load(self, file: Path, language: str, most_bytes: int | None) -> LoadJob:
-        job = load_jobs.job_for(file, language)
+    def _load_file(self, file: Path, language: str, most_bytes: int | None) -> LoadJob:
+        job = load_jobs.get_or_create_job(file, language)
         if job.processed:
             self.stdout.write(f"{file.name}: continues after entry {job.processed:,}.")
-        load_jobs.load(job, file, lambda job: self._show(f"{file.name}: {job.processed:,}"), most_bytes=most_bytes)
+        load_jobs.run_job(job, file, lambda job: self._report(f"{file.name}: {job.processed:,}"), most_bytes=most_bytes)
         for message in job.messages:
             self.stderr.write(f"{file.name}: {message}")
         self.stdout.write(
             f"{file.name}: {job.status}. {job.created:,} new, {job.updated:,} changed, {job.skipped:,} unchanged, "
-            f"{job.errors:,} refused, {load_jobs.count_incomplete(job)} incomplete."
+            f"{job.errors:,} refused, {load_jobs.format_remark_count(job)} incomplete."
         )
         return job
 
-    def _embed(self) -> None:
+    def _embed_claims(self) -> None:
         model = embedding.get_model()
         if model is None:
             self.stdout.write("No model makes vectors here: claims are found by words alone.")
             return
-        many, started = embedding.list_missing(model.name).count(), time.monotonic()
+        many, started = embedding.select_unembedded(model.name).count(), time.monotonic()
         if many > embedding.BATCH:
             self.stdout.write(f"Vectors of {many:,} claims are being made. Until then, searches use words alone.")
 
@@ -114,15 +114,15 @@ class Command(WireCommand):
             left = (time.monotonic() - started) / made * (many - made)
             told = f"vectors: {made:,} of {many:,}, {left / 60:,.0f} minutes left"
             # Where nobody watches, one estimate is enough.
-            self._show(told) if self.stderr.isatty() or made > embedding.BATCH or many == made else self.stdout.write(f"{told}.")
+            self._report(told) if self.stderr.isatty() or made > embedding.BATCH or many == made else self.stdout.write(f"{told}.")
 
         try:
-            made = embedding.fill(progress=show)
+            made = embedding.embed_missing(progress=show)
         except WireError as error:
             self.stderr.write(f"{error.message} {error.hint} `embedfactchecks` makes the vectors later.")
             return
         self.stdout.write(f"Vectors of {made:,} claims made by {model.name}.")
 
-    def _show(self, progress: str) -> None:
+    def _report(self, progress: str) -> None:
         if self.stderr.isatty():
             self.stderr.write(progress, ending="\r")

@@ -15,6 +15,6 @@ class Command(WireCommand):
 
     def handle(self, **_options: Any) -> None:
         with faults.explaining():
-            done = store.reindex()
-            store.announce()
+            done = store.reindex_claims()
+            store.invalidate_caches()
         self.stdout.write(f"Indexed {done:,} claims.")

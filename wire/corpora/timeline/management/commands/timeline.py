@@ -14,8 +14,8 @@ from wire.corpora.timeline import corpus_directory, dump, load, omitted_names, s
 from wire.corpora.timeline.corpus_config import KINDS
 from wire.corpora.timeline.corpus_directory import RefusedCorpus
 from wire.corpora.timeline.models import Corpus
-from wire.corpora.timeline.queries.scope import scope_of
-from wire.corpora.timeline.validation import key_of
+from wire.corpora.timeline.queries.scope import get_scope
+from wire.corpora.timeline.validation import build_row_key
 
 NOTHING: Final = "Nothing was changed."
 
@@ -60,14 +60,14 @@ class Command(WireCommand):
         needs_no_database = options["action"] in {"new", "check"} or options.get("from_files")
         with nullcontext() if needs_no_database else explaining():
             try:
-                getattr(self, f"_{options['action']}")(options)
+                getattr(self, f"_handle_{options['action']}")(options)
             except RefusedCorpus as refused:
                 for problem in refused.problems:
                     self.stderr.write(str(problem))
                 number = len(refused.problems)
                 raise CommandError(f"{number} {'problem' if number == 1 else 'problems'}. {NOTHING}") from refused
 
-    def _new(self, options: dict[str, Any]) -> None:
+    def _handle_new(self, options: dict[str, Any]) -> None:
         directory = options["directory"]
         try:
             corpus = load.write_example(directory, options["kind"])
@@ -76,13 +76,13 @@ class Command(WireCommand):
             raise CommandError(f"{directory} {why}. Nothing was written; name another directory.") from error
         self.stdout.write(f"{corpus.slug} is in {directory}. Fill it in, then run manage.py timeline check {directory}")
 
-    def _check(self, options: dict[str, Any]) -> None:
-        written, corpus = load.check(options["directory"], options["slug"])
+    def _handle_check(self, options: dict[str, Any]) -> None:
+        written, corpus = load.check_directory(options["directory"], options["slug"])
         rows = ", ".join(f"{len(rows):,} {table}" for table, rows in written.rows.items())
         self.stdout.write(f"{corpus.slug} keeps every rule: {rows}.")
 
-    def _load(self, options: dict[str, Any]) -> None:
-        self._print_result(load.load(options["directory"], options["slug"], options["note"], discard=options["discard"]))
+    def _handle_load(self, options: dict[str, Any]) -> None:
+        self._print_result(load.load_directory(options["directory"], options["slug"], options["note"], discard=options["discard"]))
 
     def _print_result(self, loaded: load.LoadResult) -> None:
         slug = loaded.corpus.slug
@@ -93,18 +93,18 @@ class Command(WireCommand):
         counts = "; ".join(parts) or "corpus.json changed"
         self.stdout.write(f"{slug} release {loaded.release.number}: {counts}. SHA-256 {loaded.release.sha256}")
 
-    def _dump(self, options: dict[str, Any]) -> None:
-        scope = scope_of(options["slug"], options["as_of"])
-        paths = dump.dump(scope.corpus, scope.release, options["directory"])
+    def _handle_dump(self, options: dict[str, Any]) -> None:
+        scope = get_scope(options["slug"], options["as_of"])
+        paths = dump.dump_release(scope.corpus, scope.release, options["directory"])
         self.stdout.write(f"{scope.corpus.slug} release {scope.number}: {len(paths)} files in {options['directory']}.")
 
-    def _verify(self, options: dict[str, Any]) -> None:
+    def _handle_verify(self, options: dict[str, Any]) -> None:
         if directory := options["from_files"]:
-            faults = list(verify.list_file_faults(corpus_directory.read(directory), options["key"]))
+            faults = list(verify.list_file_faults(corpus_directory.read_directory(directory), options["key"]))
             results = [(f"{directory} is as it was released.", faults)]
         else:
             results = []
-            for corpus in [scope_of(slug).corpus for slug in options["slugs"]] or Corpus.objects.all():
+            for corpus in [get_scope(slug).corpus for slug in options["slugs"]] or Corpus.objects.all():
                 faults = [f"{corpus.slug}: {fault}" for fault in verify.list_corpus_faults(corpus)]
                 results.append((f"{corpus.slug}: {corpus.releases.count()} releases are as they were signed.", faults))
         for sound, faults in results:
@@ -115,37 +115,37 @@ class Command(WireCommand):
         if number := sum(len(faults) for _, faults in results):
             raise CommandError(f"{number} {'fault' if number == 1 else 'faults'}.")
 
-    def _compare(self, options: dict[str, Any]) -> None:
-        scope, new = scope_of(options["slug"], options["old"]), options["new"]
+    def _handle_compare(self, options: dict[str, Any]) -> None:
+        scope, new = get_scope(options["slug"], options["old"]), options["new"]
         corpus = scope.corpus
         old = store.read_rows(corpus, scope.number)
         if new == "draft" or new.isdigit():
-            rows = store.read_rows(corpus, scope_of(corpus.slug, int(new)).number if new.isdigit() else None)
+            rows = store.read_rows(corpus, get_scope(corpus.slug, int(new)).number if new.isdigit() else None)
         else:
-            written = load.check(Path(new), corpus.slug)[0].rows
-            rows = {table: {key_of(table, row): row for row in some} for table, some in written.items()}
+            written = load.check_directory(Path(new), corpus.slug)[0].rows
+            rows = {table: {build_row_key(table, row): row for row in some} for table, some in written.items()}
         counted = Counter[str]()
         for one in store.list_differences(old, rows):
             counted[one.what] += 1
             self.stdout.write(str(one))
         self.stdout.write(f"{corpus.slug}: {', '.join(f'{n} {what}' for what, n in sorted(counted.items())) or 'no difference'}.")
 
-    def _sync(self, options: dict[str, Any]) -> None:
+    def _handle_sync(self, options: dict[str, Any]) -> None:
         if options["sample"]:
-            self._print_result(load.load(Path(settings.BASE_DIR) / "fixtures" / "timeline"))
-        loaded = wire_sync.synchronise()
+            self._print_result(load.load_directory(Path(settings.BASE_DIR) / "fixtures" / "timeline"))
+        loaded = wire_sync.synchronise_corpus()
         if loaded is None:
             why = "The desk has unreleased changes to the wire's corpus; it stays as it is until they are released."
             raise load.Unreleased(why)
         self._print_result(loaded)
 
-    def _list(self, _options: dict[str, Any]) -> None:
+    def _handle_list(self, _options: dict[str, Any]) -> None:
         for corpus in Corpus.objects.all():
             self.stdout.write(f"{corpus.slug}\trelease {corpus.release}\t{corpus.name}")
 
-    def _name(self, _options: dict[str, Any]) -> None:
+    def _handle_name(self, _options: dict[str, Any]) -> None:
         try:
-            found = omitted_names.describe_name(input())
+            found = omitted_names.hash_name(input())
         except (ValueError, EOFError) as error:
             raise CommandError(str(error) or "Write the name on standard input.") from error
         self.stdout.write(found.model_dump_json())

@@ -11,7 +11,7 @@ from mcp import ClientSession
 from mcpserver.upstreams.client_interface import TIMEOUT, UpstreamError
 from mcpserver.upstreams.config import Adapter
 from mcpserver.upstreams.connection import Connection
-from mcpserver.upstreams.contents import list_all
+from mcpserver.upstreams.contents import list_all_pages
 
 PATIENCE = 30.0  # seconds for each upstream
 _HOLE = re.compile(r"\{[^{}]*\}")
@@ -20,17 +20,17 @@ _HOLE = re.compile(r"\{[^{}]*\}")
 async def list_differences(connection: Connection, adapters: Mapping[str, Adapter], addresses: Sequence[str]) -> list[str]:
     """Connect, list, and return a sentence for each adapter, and each address of a resource without one, that is not offered."""
 
-    async def compare(client: ClientSession) -> list[str]:
-        tools = {tool.name: tool for tool in await list_all(client.list_tools)}
-        listed = [str(one.uri) for one in await list_all(client.list_resources)]
-        listed += [one.uri_template for one in await list_all(client.list_resource_templates)]
+    async def compare_with_upstream(client: ClientSession) -> list[str]:
+        tools = {tool.name: tool for tool in await list_all_pages(client.list_tools)}
+        listed = [str(one.uri) for one in await list_all_pages(client.list_resources)]
+        listed += [one.uri_template for one in await list_all_pages(client.list_resource_templates)]
         found = [f"{name}: {fault}" for name, one in adapters.items() if one.tool for fault in _compare_tool(one, tools)]
         wanted = [*addresses, *(one.resource for one in adapters.values() if one.resource and not _HOLE.fullmatch(one.resource))]
-        return found + [f"there is no resource {uri}" for uri in wanted if not any(_is_of_form(uri, form) for form in listed)]
+        return found + [f"there is no resource {uri}" for uri in wanted if not any(_has_form(uri, form) for form in listed)]
 
     try:
         async with asyncio.timeout(PATIENCE):
-            return await connection.run(compare)
+            return await connection.run_with_retry(compare_with_upstream)
     except UpstreamError as error:
         return [f"{error.code}: {error.detail} {error.words}".rstrip()]
     except TimeoutError:
@@ -58,7 +58,7 @@ def _get_properties(schema: Any) -> Mapping[str, Any]:
     return found if isinstance(found, Mapping) else {}
 
 
-def _is_of_form(uri: str, form: str) -> bool:
+def _has_form(uri: str, form: str) -> bool:
     """Return whether an address, perhaps with holes of its own, is one that a listed address or template has."""
     pattern = ".+".join(map(re.escape, _HOLE.split(form)))
     return re.fullmatch(pattern, _HOLE.sub("x", uri.partition("?")[0]), re.S) is not None

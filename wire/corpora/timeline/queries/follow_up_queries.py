@@ -5,10 +5,10 @@ from typing import Any, Final
 
 from wire.corpora.timeline.errors import BadInput, UnknownReport
 from wire.corpora.timeline.models import Motif, Report
-from wire.corpora.timeline.queries.lists import list_official_events, thread_of
+from wire.corpora.timeline.queries.lists import get_thread, list_official_events
 from wire.corpora.timeline.queries.motifs import list_edges
-from wire.corpora.timeline.queries.reports import report_of
-from wire.corpora.timeline.queries.scope import Scope, expect_motifs, quote, scope_of
+from wire.corpora.timeline.queries.reports import get_report_row
+from wire.corpora.timeline.queries.scope import Scope, expect_motifs, get_scope, quote
 from wire.corpora.timeline.row_schemas import FRAMES, UNVERIFIED, VERIFIED
 from wire.corpora.timeline.schemas import DeepenOut
 
@@ -20,19 +20,19 @@ def deepen_story(
     slug: str, report_id: str | None = None, motif: str | None = None, thread_id: str | None = None, as_of: int | None = None
 ) -> DeepenOut:
     """Return directions about exactly one of them. Raises: BadInput, NotFound, UnknownMotif."""
-    scope = scope_of(slug, as_of)
+    scope = get_scope(slug, as_of)
     if sum(map(bool, (report_id, motif, thread_id))) != 1:
         first = scope.rows(Motif).in_order().values_list("key", flat=True).first() or "…"
         raise BadInput("Provide exactly one of report_id, motif, or thread_id.", f'Example: {{ "motif": "{first}" }}.')
     if report_id:
         try:
-            row = report_of(scope, report_id)
+            row = get_report_row(scope, report_id)
         except UnknownReport:
             raise UnknownReport(f"No report {quote(report_id)}.", "Use timeline_search_reports first.") from None
         anchors = [anchor["anchor_id"] for anchor in row.get("anchors") or ()]
         is_flagged, unverified = UNVERIFIED in (row.get("safety_flags") or ()), _list_unverified([row])
     elif thread_id:
-        row = thread_of(scope, thread_id, briefly=True)
+        row = get_thread(scope, thread_id, briefly=True)
         missing = [name for name in FRAMES if not row.get(f"{name}_frame")]
         # A thread without any, as a storyline of the wire, is told without frames.
         unframed = [f"Thread {row['id']} has no {name} frame." for name in missing if missing != list(FRAMES)]
@@ -45,7 +45,7 @@ def deepen_story(
         caution = [f"{row['label']}: {row['caution']}"] if row.get("caution") else []
         anchors, is_flagged, unverified = [], False, [*caution, *_list_unverified(one.row for one in carried)]
     subject, motifs = (row["label"], [row["id"]]) if motif else (row["title"], row["motifs"])
-    return _directions(scope, subject, motifs, anchors, is_flagged, unverified[:MAX_OPEN])
+    return _build_directions(scope, subject, motifs, anchors, is_flagged, unverified[:MAX_OPEN])
 
 
 def _list_unverified(reports: Iterable[Any]) -> list[str]:
@@ -58,7 +58,7 @@ def _list_unverified(reports: Iterable[Any]) -> list[str]:
     return found
 
 
-def _directions(
+def _build_directions(
     scope: Scope, subject: str, motifs: Sequence[str], anchor_ids: Sequence[str], is_flagged: bool, unverified: list[str]
 ) -> DeepenOut:
     defined = scope.list_rows(Motif, motifs)

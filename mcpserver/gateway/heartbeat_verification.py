@@ -25,24 +25,24 @@ SKEW: Final = dt.timedelta(minutes=10)  # by so much two clocks may differ
 Verdict = Heartbeat.Verdict
 
 
-def checksum(instruction: Mapping[str, Any]) -> str:
+def hash_instruction(instruction: Mapping[str, Any]) -> str:
     """Return the SHA-256 hex of the RFC 8785 JSON of instruction_id, command and payload."""
     content = {name: instruction[name] for name in ("instruction_id", "command", "payload")}
     return hashlib.sha256(rfc8785.dumps(content)).hexdigest()
 
 
-def signed_bytes(agent_id: str, beat: Mapping[str, Any]) -> bytes:
+def build_signed_bytes(agent_id: str, beat: Mapping[str, Any]) -> bytes:
     """Return what the network's key signs: the RFC 8785 JSON of the version, the agent that it is for, and all that it says."""
     content = {"signature_version": SIGNATURE_VERSION, "agent_id": agent_id, **{name: beat.get(name) for name in SIGNED_FIELDS}}
     return bytes(rfc8785.dumps(content))
 
 
-def _find_fault(agent_id: str, beat: Mapping[str, Any], public_key: str) -> str:
+def _find_heartbeat_fault(agent_id: str, beat: Mapping[str, Any], public_key: str) -> str:
     if beat.get("agent_id") not in (None, agent_id):
         return "it is for another agent"
     instructions = beat["instructions"]
     try:
-        wrong = sum(checksum(instruction) != instruction["checksum"].lower() for instruction in instructions)
+        wrong = sum(hash_instruction(instruction) != instruction["checksum"].lower() for instruction in instructions)
     except rfc8785.CanonicalizationError:
         return "an instruction contains something that is not JSON"
     if wrong:
@@ -56,14 +56,14 @@ def _find_fault(agent_id: str, beat: Mapping[str, Any], public_key: str) -> str:
         return f"its signature has version {version}; version {SIGNATURE_VERSION}, which covers agent, time and status, is needed"
     try:
         signature = base64.b64decode(beat["signature"], validate=True)
-        Ed25519PublicKey.from_public_bytes(bytes.fromhex(public_key)).verify(signature, signed_bytes(agent_id, beat))
+        Ed25519PublicKey.from_public_bytes(bytes.fromhex(public_key)).verify(signature, build_signed_bytes(agent_id, beat))
     except (InvalidSignature, ValueError):
         return "the pinned key did not sign this agent, time, status and instructions"
     return ""
 
 
 @transaction.atomic
-def record(
+def record_beat(
     agent_id: str, beat: dict[str, Any], public_key: str, now: dt.datetime, key: str = "", *, untrusted: bool = False
 ) -> tuple[dict[str, Any], str]:
     """Record a heartbeat, genuine or not; not again the newest one, sent again without a change.
@@ -76,10 +76,10 @@ def record(
     Bucket.objects.select_for_update().get(name=lock)
 
     moment = dt.datetime.fromisoformat(beat["timestamp"].replace("Z", "+00:00"))
-    genuine = _list_genuine(agent_id)
+    genuine = _select_genuine(agent_id)
     # A time that lies ahead is of a clock that was wrong: it holds up none that follow.
     last = genuine.filter(timestamp__lte=now + SKEW).first()
-    reason = _find_fault(agent_id, beat, public_key)
+    reason = _find_heartbeat_fault(agent_id, beat, public_key)
     verdict = Verdict.SIGNED if public_key else Verdict.INTACT
     answer = {**beat, "agent_id": agent_id, "verified": str(verdict.value)}
     if not reason and genuine.filter(heartbeat_id=beat["heartbeat_id"]).exists():
@@ -109,19 +109,19 @@ def record(
     return answer, reason
 
 
-def _list_genuine(agent_id: str) -> models.QuerySet[Heartbeat]:
+def _select_genuine(agent_id: str) -> models.QuerySet[Heartbeat]:
     return Heartbeat.objects.filter(agent_id=agent_id).exclude(verdict=Verdict.REJECTED).order_by("-timestamp")
 
 
-def find_answer(key: str, since: dt.datetime, now: dt.datetime) -> Heartbeat | None:
+def find_heartbeat_for(key: str, since: dt.datetime, now: dt.datetime) -> Heartbeat | None:
     """Return the newest heartbeat that answered this request after `since`; its `data` is what was handed out."""
     rows = Heartbeat.objects.filter(key=key, received_at__gt=since, received_at__lte=now + SKEW)
     return rows.exclude(verdict=Verdict.REJECTED).order_by("-received_at").first()
 
 
-def state(agent_id: str, now: dt.datetime) -> dict[str, Any]:
+def describe_agent_state(agent_id: str, now: dt.datetime) -> dict[str, Any]:
     """Return the state of an agent, `offline` after 24 hours of silence; `mode`: `paused` unless the network wants it `online`."""
-    genuine = _list_genuine(agent_id)
+    genuine = _select_genuine(agent_id)
     last = genuine.filter(timestamp__lte=now + SKEW).first() or genuine.first()
     if last is None:
         return {"agent_id": agent_id, "state": "unknown", "mode": "active", "received_at": None, "heartbeat": None}

@@ -14,7 +14,7 @@ import pytest
 import rfc8785
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from mcpserver.gateway import agent_heartbeats
+from mcpserver.gateway import heartbeat_verification
 from mcpserver.gateway.auth import Caller
 from mcpserver.gateway.models import Bucket, Heartbeat
 from mcpserver.gateway.resource_policy import Policy
@@ -29,19 +29,19 @@ URI = f"openclaw://heartbeat?agent_id={AGENT}"
 def test_a_checksum_is_of_canonical_json() -> None:
     instruction = {"instruction_id": "i", "command": "c", "payload": {"b": 1.0, "a": "ü", "n": 1e21}}
     canonical = '{"command":"c","instruction_id":"i","payload":{"a":"ü","b":1,"n":1e+21}}'
-    assert agent_heartbeats.checksum(instruction) == hashlib.sha256(canonical.encode()).hexdigest()
+    assert heartbeat_verification.hash_instruction(instruction) == hashlib.sha256(canonical.encode()).hexdigest()
 
 
 @pytest.mark.django_db
 def test_an_unsigned_one_is_intact_where_no_key_is_pinned() -> None:
-    found, reason = agent_heartbeats.record(AGENT, beat(), "", NOW)
+    found, reason = heartbeat_verification.record_beat(AGENT, beat(), "", NOW)
     assert (found["verified"], reason) == ("integrity_only", "")
     assert Heartbeat.objects.get().verdict == "integrity_only"
 
 
 @pytest.mark.django_db
 def test_one_that_the_pinned_key_signed_is_verified() -> None:
-    found, reason = agent_heartbeats.record(AGENT, beat(key=KEY), PUBLIC, NOW)
+    found, reason = heartbeat_verification.record_beat(AGENT, beat(key=KEY), PUBLIC, NOW)
     assert (found["verified"], reason) == ("signature", "")
 
 
@@ -53,7 +53,7 @@ def _changed_after_signing() -> dict[str, Any]:
     found = beat(key=KEY)
     one = found["instructions"][0]
     one["command"] = "execute_campaign"
-    one["checksum"] = agent_heartbeats.checksum(one)
+    one["checksum"] = heartbeat_verification.hash_instruction(one)
     return found
 
 
@@ -90,11 +90,11 @@ def _with_a_wrong_checksum() -> dict[str, Any]:
     ],
 )
 def test_what_is_not_genuine_is_recorded_as_rejected(made: Any, says: str) -> None:
-    found, reason = agent_heartbeats.record(AGENT, made(), PUBLIC, NOW)
+    found, reason = heartbeat_verification.record_beat(AGENT, made(), PUBLIC, NOW)
     assert says in reason
     assert found["verified"] is None
     assert (Heartbeat.objects.get().verdict, Heartbeat.objects.get().reason) == ("rejected", reason)
-    assert agent_heartbeats.state(AGENT, NOW)["state"] == "unknown"
+    assert heartbeat_verification.describe_agent_state(AGENT, NOW)["state"] == "unknown"
 
 
 @pytest.mark.django_db
@@ -103,32 +103,32 @@ def test_what_is_not_genuine_is_recorded_as_rejected(made: Any, says: str) -> No
     [("online", 0, "active"), ("maintenance", 0, "paused"), ("update_required", 0, "paused"), ("online", 25, "paused")],
 )
 def test_a_network_that_is_silent_or_wants_something_pauses_its_agent(wanted: str, later: int, mode: str) -> None:
-    assert agent_heartbeats.state(AGENT, NOW)["mode"] == "active"  # nothing was heard yet
-    agent_heartbeats.record(AGENT, beat() | {"agent_status_required": wanted}, "", NOW)
-    assert agent_heartbeats.state(AGENT, NOW + dt.timedelta(hours=later))["mode"] == mode
+    assert heartbeat_verification.describe_agent_state(AGENT, NOW)["mode"] == "active"  # nothing was heard yet
+    heartbeat_verification.record_beat(AGENT, beat() | {"agent_status_required": wanted}, "", NOW)
+    assert heartbeat_verification.describe_agent_state(AGENT, NOW + dt.timedelta(hours=later))["mode"] == mode
 
 
 @pytest.mark.django_db
 def test_a_replayed_and_an_older_one_are_rejected_and_the_last_good_one_stands() -> None:
-    agent_heartbeats.record(AGENT, beat(1, "2026-11-24T06:00:00Z"), "", NOW)
-    assert "received before" in agent_heartbeats.record(AGENT, beat(1, "2026-11-24T07:00:00Z"), "", NOW)[1]
-    assert "not newer" in agent_heartbeats.record(AGENT, beat(2, "2026-11-24T05:59:59Z"), "", NOW)[1]
-    assert "not newer" in agent_heartbeats.record(AGENT, beat(3, "2026-11-24T06:00:00Z"), "", NOW)[1]
-    state = agent_heartbeats.state(AGENT, NOW)
+    heartbeat_verification.record_beat(AGENT, beat(1, "2026-11-24T06:00:00Z"), "", NOW)
+    assert "received before" in heartbeat_verification.record_beat(AGENT, beat(1, "2026-11-24T07:00:00Z"), "", NOW)[1]
+    assert "not newer" in heartbeat_verification.record_beat(AGENT, beat(2, "2026-11-24T05:59:59Z"), "", NOW)[1]
+    assert "not newer" in heartbeat_verification.record_beat(AGENT, beat(3, "2026-11-24T06:00:00Z"), "", NOW)[1]
+    state = heartbeat_verification.describe_agent_state(AGENT, NOW)
     assert (state["state"], state["heartbeat"]["heartbeat_id"]) == ("online", beat(1)["heartbeat_id"])
-    assert agent_heartbeats.record("another", beat(1, "2026-11-24T06:00:00Z"), "", NOW)[1] == ""
+    assert heartbeat_verification.record_beat("another", beat(1, "2026-11-24T06:00:00Z"), "", NOW)[1] == ""
 
 
 @pytest.mark.django_db
 def test_after_24_hours_of_silence_an_agent_is_offline() -> None:
-    agent_heartbeats.record(AGENT, beat(), "", NOW)
+    heartbeat_verification.record_beat(AGENT, beat(), "", NOW)
     day = dt.timedelta(hours=24)
-    assert agent_heartbeats.state(AGENT, NOW + day)["state"] == "online"
-    assert agent_heartbeats.state(AGENT, NOW + day + dt.timedelta(seconds=1))["state"] == "offline"
-    agent_heartbeats.record(
+    assert heartbeat_verification.describe_agent_state(AGENT, NOW + day)["state"] == "online"
+    assert heartbeat_verification.describe_agent_state(AGENT, NOW + day + dt.timedelta(seconds=1))["state"] == "offline"
+    heartbeat_verification.record_beat(
         AGENT, beat(2, "2026-11-24T01:00:00Z") | {"signature": "x"}, PUBLIC, NOW + day
     )  # a rejected one is silence
-    assert agent_heartbeats.state(AGENT, NOW + day + dt.timedelta(seconds=1))["state"] == "offline"
+    assert heartbeat_verification.describe_agent_state(AGENT, NOW + day + dt.timedelta(seconds=1))["state"] == "offline"
 
 
 def _pinned(policy: Policy) -> Policy:
@@ -186,7 +186,7 @@ def test_the_signed_bytes_are_those_that_the_documentation_shows() -> None:
     example = re.search(r"```json\n(\{\"agent_id\".*?)\n```", text, re.S)
     assert example is not None
     found = json.loads(example[1])
-    assert agent_heartbeats.signed_bytes(found["agent_id"], found) == example[1].replace("\n", "").encode()
+    assert heartbeat_verification.build_signed_bytes(found["agent_id"], found) == example[1].replace("\n", "").encode()
 
 
 def test_an_answer_that_was_lost_is_given_again_until_the_next_is_due(pinned: Stage) -> None:
@@ -222,21 +222,24 @@ def test_an_answer_that_never_came_is_asked_for_again_as_a_retry(pinned: Stage) 
 
 @pytest.mark.django_db
 def test_one_that_the_network_sends_again_is_accepted_for_a_day_if_nothing_changed() -> None:
-    first = agent_heartbeats.record(AGENT, beat(key=KEY), PUBLIC, NOW)
+    first = heartbeat_verification.record_beat(AGENT, beat(key=KEY), PUBLIC, NOW)
     day = dt.timedelta(hours=24)
-    assert agent_heartbeats.record(AGENT, beat(key=KEY), PUBLIC, NOW + day) == first
+    assert heartbeat_verification.record_beat(AGENT, beat(key=KEY), PUBLIC, NOW + day) == first
     assert Heartbeat.objects.count() == 1
-    assert "received before" in agent_heartbeats.record(AGENT, beat(key=KEY), PUBLIC, NOW + day + dt.timedelta(seconds=1))[1]
+    assert (
+        "received before"
+        in heartbeat_verification.record_beat(AGENT, beat(key=KEY), PUBLIC, NOW + day + dt.timedelta(seconds=1))[1]
+    )
     other_status = beat() | {"agent_status_required": "maintenance"}
-    agent_heartbeats.record(OTHER, beat(), "", NOW)
-    assert "received before" in agent_heartbeats.record(OTHER, other_status, "", NOW)[1]
+    heartbeat_verification.record_beat(OTHER, beat(), "", NOW)
+    assert "received before" in heartbeat_verification.record_beat(OTHER, other_status, "", NOW)[1]
 
 
 @pytest.mark.django_db
 def test_an_older_one_that_is_sent_again_is_rejected() -> None:
-    agent_heartbeats.record(AGENT, beat(1, "2026-11-24T06:00:00Z"), "", NOW)
-    agent_heartbeats.record(AGENT, beat(2, "2026-11-24T07:00:00Z"), "", NOW)
-    assert "received before" in agent_heartbeats.record(AGENT, beat(1, "2026-11-24T06:00:00Z"), "", NOW)[1]
+    heartbeat_verification.record_beat(AGENT, beat(1, "2026-11-24T06:00:00Z"), "", NOW)
+    heartbeat_verification.record_beat(AGENT, beat(2, "2026-11-24T07:00:00Z"), "", NOW)
+    assert "received before" in heartbeat_verification.record_beat(AGENT, beat(1, "2026-11-24T06:00:00Z"), "", NOW)[1]
 
 
 @pytest.mark.parametrize("text", ["a\0b", "\ud800"])
@@ -252,6 +255,6 @@ def test_one_with_a_text_that_no_table_takes_is_refused_by_name(pinned: Stage, t
 @pytest.mark.django_db
 def test_a_clock_that_was_two_days_ahead_holds_up_no_heartbeat() -> None:
     ahead = NOW + dt.timedelta(days=2)
-    agent_heartbeats.record(AGENT, beat(1, "2026-11-26T06:00:00Z"), "", ahead)
-    assert agent_heartbeats.record(AGENT, beat(2, "2026-11-24T11:00:00Z"), "", NOW)[1] == ""
-    assert agent_heartbeats.state(AGENT, NOW)["heartbeat"]["heartbeat_id"] == beat(2)["heartbeat_id"]
+    heartbeat_verification.record_beat(AGENT, beat(1, "2026-11-26T06:00:00Z"), "", ahead)
+    assert heartbeat_verification.record_beat(AGENT, beat(2, "2026-11-24T11:00:00Z"), "", NOW)[1] == ""
+    assert heartbeat_verification.describe_agent_state(AGENT, NOW)["heartbeat"]["heartbeat_id"] == beat(2)["heartbeat_id"]
