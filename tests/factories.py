@@ -56,12 +56,12 @@ def entry(**values: Any) -> Entry:
 
 def take(*entries: Entry, now: dt.datetime = NOW) -> list[Outcome | Rejected]:
     """Take entries in, without publishing."""
-    return save_entries(entries, Context.load(lexicon.load(), now))
+    return save_entries(entries, Context.load(lexicon.load_lexicon(), now))
 
 
 def see(feed: Feed, *entries: Entry, now: dt.datetime = NOW) -> list[Outcome | Rejected]:
     """Take entries in as `feed` showed them at `now`, without publishing."""
-    context = Context.load(lexicon.load(), now).bind_feed(feed, now)
+    context = Context.load(lexicon.load_lexicon(), now).bind_feed(feed, now)
     return save_entries([made.with_publisher(feed.publication.name) for made in entries], context)
 
 

@@ -14,7 +14,7 @@ def prepare_reference_data(**_kwargs: Any) -> None:
     from wire.publishing.transparency import log
 
     WireState.objects.get_or_create(pk=1)
-    lexicon.sync()
+    lexicon.sync_shipped_terms()
     entity_links.sync()
     try:
         log.catch_up()  # of a wire from before there was one

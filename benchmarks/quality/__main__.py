@@ -120,7 +120,7 @@ def _speed(rounds: int, others: Path) -> Iterator[tuple[str, str, str]]:
     from wire.publishing.grouping import cluster
     from wire.publishing.grouping.candidates import Item
 
-    rows, terms = _csv(ROOT / "fixtures" / "eval" / "headlines.csv"), lexicon.load_shipped()
+    rows, terms = _csv(ROOT / "fixtures" / "eval" / "headlines.csv"), lexicon.load_shipped_lexicon()
     new = map(str, count())  # the lexicon remembers the last texts: each is to be one that it never saw
 
     def classify(headline: str, summary: str) -> object:

@@ -51,7 +51,7 @@ def read_rows(archive: Path) -> list[dict[str, Any]]:
     from sources import roster
     from sources.entries import Entry
     from sources.vocabulary import Tier
-    from wire.ingest.lexicon import load_shipped
+    from wire.ingest.lexicon import load_shipped_lexicon
     from wire.ops.archive import reader
     from wire.ops.quality.evaluate import with_texts
 
@@ -61,7 +61,7 @@ def read_rows(archive: Path) -> list[dict[str, Any]]:
     makers = {name.canonical for name in roster.shipped_names() if name.tier == Tier.CORPORATE}
     published = with_texts([*tuned["real-headlines.csv"], *tuned["tuning.csv"]], entries, makers)
     alone = [{**row, "summary": ""} for row in tuned["headlines.csv"]]
-    lexicon = load_shipped()
+    lexicon = load_shipped_lexicon()
     return [
         {**row, "features": lexicon.read_features(row["title"], row["summary"])}
         for row in (*alone, *(row for row in published if "summary" in row))

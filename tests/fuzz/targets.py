@@ -26,7 +26,7 @@ from tests.citations.reader import read_back
 from tests.citations.stories import STORY as CITED
 from wire import queries
 from wire.ingest import lexicon
-from wire.ingest.normalise import GOOGLE_NEWS, Context, Rejected, normalise
+from wire.ingest.normalise import GOOGLE_NEWS, Context, Rejected, normalise_entry
 from wire.search.cursor import decode, decode_place, encode, encode_place
 from wire.search.ranking import KINDS
 from wire.text.identity import canonical_url
@@ -58,7 +58,7 @@ def feeds(data: bytes) -> None:
         found.append(page)
     for entry in found[:4]:
         with suppress(Rejected):
-            draft = normalise(entry.with_publisher(GOOGLE_NEWS if entry.credited_source else "TechCrunch"), _context())
+            draft = normalise_entry(entry.with_publisher(GOOGLE_NEWS if entry.credited_source else "TechCrunch"), _context())
             assert canonical_url(draft.original_url) == draft.original_url
             texts = (draft.headline, draft.summary_medium, draft.author or "", draft.credited_source or "", draft.guid)
             assert not any(map(has_forbidden, texts))
@@ -77,7 +77,7 @@ def _is_sound(parsed: Parsed) -> None:
 
 @cache
 def _context() -> Context:
-    return Context.load(lexicon.load(), NOW)
+    return Context.load(lexicon.load_lexicon(), NOW)
 
 
 def citations(data: bytes) -> None:

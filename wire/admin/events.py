@@ -139,7 +139,7 @@ class EventAdmin(QueuedAdmin[Event], ModelAdmin[Event]):
                 return self._show_again(request, event)
             case "split":
                 ids, done = [story.chatbotnews_id for story in chosen], "Split off into an event of their own"
-                if not settle(request, chosen, done, lambda why: corrections.split(ids, reason=why)):
+                if not settle(request, chosen, done, lambda why: corrections.split_event(ids, reason=why)):
                     return self._show_again(request, event)
                 stays = next(story for story in stories if story not in chosen)
                 return HttpResponseRedirect(event_page(Story.objects.values_list("event", flat=True).get(pk=stays.pk)))
@@ -147,7 +147,7 @@ class EventAdmin(QueuedAdmin[Event], ModelAdmin[Event]):
                 story = chosen[0]
                 with show_refusal(request):
                     before = get_event_headline(event.pk)
-                    corrections.choose_lead(story.chatbotnews_id)
+                    corrections.choose_event_lead(story.chatbotnews_id)
                     done = because("Chosen to lead its event", request.POST.get("reason", ""))
                     remember(request, [story], f"{done} (lead: “{before}” → “{get_headline(story)}”)")
                     done = "“{}” ({}) leads this event now. {} {}"
@@ -182,7 +182,7 @@ class EventAdmin(QueuedAdmin[Event], ModelAdmin[Event]):
             return self._show_again(request, event)
         both = [*stories, *Story.objects.filter(event=other)]
         named = " and ".join(f"“{get_event_headline(one)}”" for one in (event.pk, other))
-        if not settle(request, both, "Events merged", lambda why: corrections.merge({event.pk, other}, reason=why), named):
+        if not settle(request, both, "Events merged", lambda why: corrections.merge_events({event.pk, other}, reason=why), named):
             return self._show_again(request, event)
         now = Story.objects.filter(pk=stories[0].pk).values_list("event", flat=True).get() if stories else event.pk
         return HttpResponseRedirect(event_page(now or event.pk))

@@ -24,7 +24,7 @@ from sources.models import Feed, FeedHealth, Publication
 from wire.admin import base
 from wire.admin.queues import QueuedAdmin, QueueFilter
 from wire.ingest.feed_entries import list_feeds
-from wire.ingest.run import collect, try_out
+from wire.ingest.run import preview_feed, run_ingest
 from wire.models import WireState
 
 
@@ -170,7 +170,7 @@ class FeedAdmin(base.MaskedAddressAdmin, QueuedAdmin[Feed], base.FreshAdmin[Feed
         context = {**self.admin_site.each_context(request), "title": "Try an address", "opts": self.opts, "form": form}
         if form.is_valid():
             url = form.cleaned_data["url"]
-            report, items = try_out(list_feeds(form.cleaned_data["publication"].slug)[0], url)
+            report, items = preview_feed(list_feeds(form.cleaned_data["publication"].slug)[0], url)
             context |= {"report": report, "counts": sorted(report.counts.items()), "items": items, "tried": mask_address(url)}
         return render(request, "admin/feed_test.html", context)
 
@@ -180,7 +180,7 @@ class FeedAdmin(base.MaskedAddressAdmin, QueuedAdmin[Feed], base.FreshAdmin[Feed
     def test(self, request: HttpRequest, pk: int) -> HttpResponse:
         """Show what would be stored, item by item."""
         feed = self._feed(request, pk)
-        report, items = try_out(feed)
+        report, items = preview_feed(feed)
         context = {**self.admin_site.each_context(request), "title": f"Test of {feed}", "feed": feed, "report": report}
         return render(request, "admin/feed_test.html", context | {"counts": sorted(report.counts.items()), "items": items})
 
@@ -188,7 +188,7 @@ class FeedAdmin(base.MaskedAddressAdmin, QueuedAdmin[Feed], base.FreshAdmin[Feed
         """Run ingest for this feed alone, now."""
         feed = self._feed(request, pk)
         try:
-            run = collect([feed], by_hand=True)
+            run = run_ingest([feed], by_hand=True)
         except WireError as error:
             messages.error(request, f"{error.message} {error.hint}")
         else:

@@ -76,7 +76,7 @@ class StoryForm(FreshStory, base.PreviewedForm[Story]):
     def clean_headline(self) -> str:
         headline = str(self.cleaned_data["headline"])
         try:
-            corrections.texts(headline=headline)
+            corrections.clean_typed_texts(headline=headline)
         except WireError as error:
             raise forms.ValidationError(f"{error} {error.hint}") from error
         return headline
@@ -104,7 +104,7 @@ class StoryForm(FreshStory, base.PreviewedForm[Story]):
     def revision(self, today: dt.date) -> StoryRevision:
         """Return the revision that saving the form on `today` (UTC) would make; not saved, without hash."""
         made, data = copy.copy(self.latest()), self.cleaned_data
-        texts = corrections.texts(**{name: data[name] for name in TEXTS if name in self.changed_data})
+        texts = corrections.clean_typed_texts(**{name: data[name] for name in TEXTS if name in self.changed_data})
         for name, value in texts.items():
             setattr(made, name, value)
         made.category, made.topics = data["category"], data["topics"]
@@ -219,13 +219,13 @@ class StoryAdmin(QueuedAdmin[Story], base.TellsRefusals[Story], base.PreviewedAd
     @admin.action(description="Merge their events into one", permissions=["change"])
     def merge_events(self, request: HttpRequest, stories: QuerySet[Story]) -> None:
         events = {str(story.event_id) for story in stories if story.event_id}
-        settle(request, list(stories), "Events merged", lambda reason: corrections.merge(events, reason=reason))
+        settle(request, list(stories), "Events merged", lambda reason: corrections.merge_events(events, reason=reason))
 
     @admin.action(description="Split off into an event of their own", permissions=["change"])
     def split_off(self, request: HttpRequest, stories: QuerySet[Story]) -> None:
         ids = [story.chatbotnews_id for story in stories]
         change = "Split off into an event of their own"
-        settle(request, list(stories), change, lambda reason: corrections.split(ids, reason=reason))
+        settle(request, list(stories), change, lambda reason: corrections.split_event(ids, reason=reason))
 
     @admin.action(description="Pin to their events", permissions=["change"])
     def pin(self, request: HttpRequest, stories: QuerySet[Story]) -> None:
@@ -253,11 +253,13 @@ class StoryAdmin(QueuedAdmin[Story], base.TellsRefusals[Story], base.PreviewedAd
         changed, data = set(form.changed_data), form.cleaned_data
         form.saved_changes = form.list_changes()
         texts = {name: data[name] for name in TEXTS if name in changed}
-        published = [corrections.correct(obj.chatbotnews_id, reason=data["reason"], **texts)] if texts else []
+        published = [corrections.correct_texts(obj.chatbotnews_id, reason=data["reason"], **texts)] if texts else []
         if changed & {"category", "topics"}:
             topics = [Topic(topic) for topic in data["topics"]]
             category = Category(data["category"])
-            published.append(corrections.classify(obj.chatbotnews_id, category=category, topics=topics, reason=data["reason"]))
+            published.append(
+                corrections.classify_story(obj.chatbotnews_id, category=category, topics=topics, reason=data["reason"])
+            )
         self.message_user(request, list_published([snapshot for snapshot in published[-1:] if snapshot]))
 
     def response_change(self, request: HttpRequest, obj: Story) -> HttpResponse:
@@ -296,7 +298,7 @@ class StoryAdmin(QueuedAdmin[Story], base.TellsRefusals[Story], base.PreviewedAd
             if request.method == "POST" and form.is_valid():
                 reason = form.cleaned_data["reason"]
                 with show_refusal(request):
-                    snapshot = corrections.withdraw(story.chatbotnews_id, reason=reason)
+                    snapshot = corrections.withdraw_story(story.chatbotnews_id, reason=reason)
                     base.remember(request, [story], because("Withdrawn", reason))
                     shown = list_published([snapshot] if snapshot else [], "Published again without it")
                     see = base.see_public(self.view_on_site(story))
@@ -402,7 +404,7 @@ def settle(
 
 def pin(request: HttpRequest, stories: Sequence[Story], *, pinned: bool) -> None:
     with transaction.atomic():
-        corrections.pin([story.chatbotnews_id for story in stories], pinned=pinned)
+        corrections.pin_stories([story.chatbotnews_id for story in stories], pinned=pinned)
         base.remember(request, stories, because("Pinned" if pinned else "Unpinned", request.POST.get("reason", "")))
     stays = "Pinned: these stories stay in their events. Nothing needed to be published."
     messages.success(request, stays if pinned else "Unpinned: they are regrouped at the next publish, unless their day is final.")

@@ -31,7 +31,7 @@ def main(number: int, pause: float) -> None:
         now = dt.datetime.now(dt.UTC).replace(microsecond=0)
         made += 1
         try:
-            save_entries([_entry(dice, now, number, made, n) for n in range(3)], Context.load(lexicon.load(), now))
+            save_entries([_entry(dice, now, number, made, n) for n in range(3)], Context.load(lexicon.load_lexicon(), now))
             publish_pending(now)
             print("wrote", flush=True)  # noqa: T201
         except DatabaseError as error:

@@ -96,7 +96,7 @@ def test_a_preview_of_a_changed_term_puts_it_in_the_place_of_the_old_and_shows_t
 @pytest.mark.usefixtures("bare")
 def test_what_editors_set_and_feeds_about_ai_alone_are_left_out() -> None:
     publish(made := entry(title="Quince raises pickles"))
-    corrections.classify(story_of(made).chatbotnews_id, category=Category.ANALYSIS, topics=[], reason="It is.")
+    corrections.classify_story(story_of(made).chatbotnews_id, category=Category.ANALYSIS, topics=[], reason="It is.")
     for kind, target in (("category", "funding"), ("topic", "nvidia")):
         assert lexicon.preview_changes(LexiconTerm(kind=kind, target=target, term="pickles", weight=9)) == ([], 1, 0, 0)
     see(second_feed("wired"), entry(title="Quince sells pickles", url="https://www.wired.com/story/pickles", publisher="Wired"))
@@ -130,7 +130,7 @@ def test_a_term_that_an_editor_touched_is_kept_through_updates_of_the_lexicon(de
     assert term is not None
     form = {"kind": term.kind, "target": term.target, "term": term.term, "weight": "0.25"}
     assert save(desk, f"/admin/wire/lexiconterm/{term.pk}/change/", form).status_code == 302
-    lexicon.sync(next_lexicon(tmp_path, quince=1.0))
+    lexicon.sync_shipped_terms(next_lexicon(tmp_path, quince=1.0))
     term.refresh_from_db()
     assert (term.weight, term.origin) == (0.25, "editor")
 

@@ -40,8 +40,8 @@ def test_a_new_story_an_edit_a_correction_and_a_withdrawal_are_told_one_by_one()
         ("day_published", "2026-01-15", 1),
     ]
     publish(entry(url=made.url, title="Quince Robotics says something else"))
-    corrections.correct(story_id, headline="Quince Robotics said nothing", reason="It said nothing.", now=NOW)
-    corrections.withdraw(story_id, reason="It was made up.", now=NOW)
+    corrections.correct_texts(story_id, headline="Quince Robotics said nothing", reason="It said nothing.", now=NOW)
+    corrections.withdraw_story(story_id, reason="It was made up.", now=NOW)
     assert [kind for kind, subject, _ in list_changes(3) if subject == story_id][-2:] == ["story_corrected", "story_withdrawn"]
     assert [number for (number,) in Change.objects.values_list("number")] == [*range(1, last() + 1)]
 
@@ -63,12 +63,12 @@ def test_nothing_new_is_no_change() -> None:
 def test_events_that_are_merged_and_split_by_an_editor_are_told() -> None:
     one, two = published(title="A lighthouse moves to the cloud"), published(title="Hedgehogs raise twelve million")
     before = last()
-    corrections.merge([one.chatbotnews_id, two.chatbotnews_id], reason="The same happening.", now=NOW)
+    corrections.merge_events([one.chatbotnews_id, two.chatbotnews_id], reason="The same happening.", now=NOW)
     kept, gone = sorted((one, two), key=lambda story: (story.published_at, story.chatbotnews_id))
     assert ("event_merged", gone.chatbotnews_id, None) in list_changes(before)
     assert ("story_moved", gone.chatbotnews_id, 1) in list_changes(before)
     before = last()
-    corrections.split([gone.chatbotnews_id], reason="Another happening after all.", now=NOW)
+    corrections.split_event([gone.chatbotnews_id], reason="Another happening after all.", now=NOW)
     assert ("event_split", kept.chatbotnews_id, None) in list_changes(before)
 
 
@@ -91,7 +91,7 @@ def test_a_follower_has_what_the_database_has(limit: int) -> None:
     assert follower.numbers == [*range(1, last() + 1)]
     assert follower.days == {str(day): revision for day, revision in Snapshot.objects.values_list("wire_date", "revision")}
     story = Story.objects.live()[0]
-    corrections.classify(story.chatbotnews_id, category=Category.FUNDING, topics=[], reason="Money.", now=NOW)
+    corrections.classify_story(story.chatbotnews_id, category=Category.FUNDING, topics=[], reason="Money.", now=NOW)
     follower.follow(limit)
     assert follower.stories == database()
     assert follower.numbers == [*range(1, last() + 1)]

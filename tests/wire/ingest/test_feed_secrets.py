@@ -33,8 +33,8 @@ from tests.mcpserver.asgi import rpc
 from tests.wire.archives import line, ndjson, rss, rss_item
 from tests.wire.desk import at_desk
 from wire.corpora.articles.models import Publisher, Source
-from wire.ingest.feed_entries import policy
-from wire.ingest.run import collect
+from wire.ingest.feed_entries import get_fetch_policy
+from wire.ingest.run import run_ingest
 from wire.models import Story
 from wire.ops.doctor import examine
 
@@ -83,7 +83,7 @@ def feed(server: FeedServer) -> Feed:
 
 def fetch_again(feed: Feed) -> str:
     """Fetch the feed by hand; what its health says of it then."""
-    (report,) = collect([Feed.objects.select_related("publication", "health").get(pk=feed.pk)], by_hand=True).reports
+    (report,) = run_ingest([Feed.objects.select_related("publication", "health").get(pk=feed.pk)], by_hand=True).reports
     return report.failure
 
 
@@ -339,6 +339,6 @@ def test_a_feed_that_had_a_password_before_is_masked_never_asked_and_named_by_th
     "address", [*PASSWORDS, f"https://reader:{CANARY}/x@host.example/feed", f"https://reader:{CANARY}@host℀.example/"]
 )
 def test_fetching_refuses_a_password_and_its_words_quote_none(address: str) -> None:
-    ((_, outcome),) = fetch.fetch_all([fetch.Ask(0, address)], policy(), HostNotes())
+    ((_, outcome),) = fetch.fetch_all([fetch.Ask(0, address)], get_fetch_policy(), HostNotes())
     assert isinstance(outcome, fetch.Failed)
     assert CANARY not in outcome.message

@@ -51,7 +51,7 @@ def test_every_story_is_proved_by_the_checkpoint() -> None:
 def test_a_story_that_was_withdrawn_is_proved_in_the_last_snapshot_that_has_it() -> None:
     story = published()
     publish(entry())
-    corrections.withdraw(story.chatbotnews_id, reason="It was made up.", now=NOW)
+    corrections.withdraw_story(story.chatbotnews_id, reason="It was made up.", now=NOW)
     assert_proved(story.chatbotnews_id)
     assert_proved(story.chatbotnews_id, day=DAY, revision=1)
     with pytest.raises(NotFound, match="is not in"):

@@ -18,7 +18,7 @@ from sources.fetch.fetch_all import get_once
 from tests.factories import NOW, entry, publish
 from tests.wire.archives import empty_wire
 from tests.wire.proofs.recorded import Answers, record, serve
-from wire.ingest.feed_entries import policy
+from wire.ingest.feed_entries import get_fetch_policy
 from wire.models import Witnessed
 from wire.publishing.transparency import signed_note, witness
 from wire.publishing.transparency.witness import look
@@ -164,7 +164,7 @@ def raw_server(answer: Callable[[socket.socket], None]) -> Iterator[str]:
 
 
 def allowing(*networks: str) -> Any:
-    return replace(policy(), allow=tuple(map(ip_network, networks)))
+    return replace(get_fetch_policy(), allow=tuple(map(ip_network, networks)))
 
 
 def test_an_answer_is_read_once() -> None:

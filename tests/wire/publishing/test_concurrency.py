@@ -119,7 +119,7 @@ def test_a_form_that_waits_for_whoever_corrects_the_story_is_refused() -> None:
             waiting = submit(desk.post, f"/admin/wire/story/{story.pk}/change/", form)
             time.sleep(0.5)  # long enough for Postgres to have read the revision that the form is of
             assert not waiting.done()
-            corrections.correct(story.chatbotnews_id, headline="Quince sails", reason="It is a ship.")
+            corrections.correct_texts(story.chatbotnews_id, headline="Quince sails", reason="It is a ship.")
         waiting.result(timeout=30)
     assert [row.headline for row in story.revisions.all()] == ["Quince ships", "Quince sails"]
 

@@ -269,7 +269,7 @@ def test_figures_that_an_earlier_version_left_behind_are_explained() -> None:
 @pytest.mark.parametrize("days_later", [0, 30])
 def test_a_withdrawn_story_is_counted_no_more_even_after_its_day_was_final(days_later: int) -> None:
     first, wired, _ = (story_of(one) for one in event())
-    corrections.withdraw(wired.chatbotnews_id, reason="The publisher took it back.", now=NOW + dt.timedelta(days=days_later))
+    corrections.withdraw_story(wired.chatbotnews_id, reason="The publisher took it back.", now=NOW + dt.timedelta(days=days_later))
     found = queries.get_consensus(first.chatbotnews_id)
     assert wired.chatbotnews_id not in found.siblings
     assert (found.cross_source_count, len(found.siblings)) == (2, 1)

@@ -233,7 +233,7 @@ def test_an_editor_chooses_which_report_stands_for_an_event() -> None:
     publish(*made)
     chosen = story_of(made[1]).chatbotnews_id
     version = queries.wire_version()
-    corrections.choose_lead(chosen)
+    corrections.choose_event_lead(chosen)
     assert queries.list_events((DAY, DAY + dt.timedelta(1))).events[0].headline == WORDINGS["Reuters"]
     assert queries.get_event(chosen).lead == chosen
     assert queries.wire_version() > version, "or cached answers would show the other"
@@ -245,9 +245,9 @@ def test_a_choice_of_lead_does_not_follow_its_story_into_another_event() -> None
     other = entry(title="Marmots sing in Ohio", publisher="Wired", url="https://wired.com/marmots")
     publish(*made, other)
     moved = story_of(made[1]).chatbotnews_id
-    corrections.choose_lead(moved)
-    corrections.split([moved], reason="Another lamp.", now=NOW)
-    corrections.merge([str(story_of(made[1]).event_id), str(story_of(other).event_id)], reason="One song.", now=NOW)
+    corrections.choose_event_lead(moved)
+    corrections.split_event([moved], reason="Another lamp.", now=NOW)
+    corrections.merge_events([str(story_of(made[1]).event_id), str(story_of(other).event_id)], reason="One song.", now=NOW)
     assert queries.get_event(moved).lead == story_of(other).chatbotnews_id, "as the rules choose: the lower tier"
 
 

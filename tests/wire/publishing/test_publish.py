@@ -30,7 +30,7 @@ def test_every_public_change_raises_the_version_and_publishing_again_changes_not
     assert publish_day(DAY, now=NOW) is None
     assert publish_pending(now=NOW) == []
     assert WireState.objects.get().version == versions[-1]
-    corrections.withdraw(story.chatbotnews_id, reason="Retracted by its publisher.", now=NOW)
+    corrections.withdraw_story(story.chatbotnews_id, reason="Retracted by its publisher.", now=NOW)
     versions.append(WireState.objects.get().version)
     assert versions == sorted(set(versions))
 
@@ -59,7 +59,7 @@ def test_a_withdrawn_story_leaves_the_day_and_says_why() -> None:
     kept, made = entry(), entry()
     publish(kept, made)
     story = story_of(made)
-    snapshot = corrections.withdraw(story.chatbotnews_id, reason="Retracted by its publisher.", now=LATER)
+    snapshot = corrections.withdraw_story(story.chatbotnews_id, reason="Retracted by its publisher.", now=LATER)
     assert snapshot is not None
     assert [row["chatbotnews_id"] for row in snapshot.manifest["stories"]] == [story_of(kept).chatbotnews_id]
     assert snapshot.reason == "Retracted by its publisher."

@@ -45,11 +45,11 @@ def read_fitting() -> dict[str, bytes]:
 
 
 def correct(story_id: str) -> None:
-    corrections.correct(story_id, headline="OpenAI launches a quince", reason="A word was wrong.", now=NOW)
+    corrections.correct_texts(story_id, headline="OpenAI launches a quince", reason="A word was wrong.", now=NOW)
 
 
 def withdraw(story_id: str) -> None:
-    corrections.withdraw(story_id, reason="It was never said.", now=NOW)
+    corrections.withdraw_story(story_id, reason="It was never said.", now=NOW)
 
 
 @pytest.mark.slow

@@ -106,7 +106,7 @@ def test_a_publish_is_told_once_with_every_list_that_it_changed(hub: Hub) -> Non
     assert hub.take() == lists | {f"event-{event}", f"storyline-{event}"}
     announce()
     assert hub.take() == set()
-    corrections.withdraw(story_of(made).chatbotnews_id, reason="Retracted.", now=NOW)
+    corrections.withdraw_story(story_of(made).chatbotnews_id, reason="Retracted.", now=NOW)
     announce()
     assert {"corrections", "stories", f"event-{event}"} < hub.take()
     assert check()[0] == "ok"

@@ -35,8 +35,8 @@ def test_a_revision_never_changes_whatever_is_published_later(client: Client) ->
     first = client.get(f"{ADDRESS}?revision=1")
     publish(entry(url=made.url, title="Quince ships late"), entry())
     second = client.get(f"{ADDRESS}?revision=2")
-    corrections.correct(story_of(made).chatbotnews_id, reason="The date was wrong.", headline="Quince shipped", now=NOW)
-    corrections.withdraw(story_of(taken_back).chatbotnews_id, reason="Retracted by its publisher.", now=NOW)
+    corrections.correct_texts(story_of(made).chatbotnews_id, reason="The date was wrong.", headline="Quince shipped", now=NOW)
+    corrections.withdraw_story(story_of(taken_back).chatbotnews_id, reason="Retracted by its publisher.", now=NOW)
     assert client.get(f"{ADDRESS}?revision=1").content == first.content
     assert client.get(f"{ADDRESS}?revision=2").content == second.content
     assert client.get(f"{ADDRESS}?revision=1")["ETag"] == first["ETag"]

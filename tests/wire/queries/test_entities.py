@@ -75,10 +75,10 @@ def test_a_revision_and_a_withdrawal_change_the_page_at_once() -> None:
     see(feed, made)
     publish_pending()
     assert naming("Jensen Huang") == ["Jensen Huang sells quinces"]
-    corrections.correct(story_of(made).chatbotnews_id, headline="Sam Altman sells quinces", reason="It was he.")
+    corrections.correct_texts(story_of(made).chatbotnews_id, headline="Sam Altman sells quinces", reason="It was he.")
     assert (naming("Jensen Huang"), naming("Sam Altman")) == ([], ["Sam Altman sells quinces"])
     check_tables()
-    corrections.withdraw(story_of(made).chatbotnews_id, reason="It was nobody.")
+    corrections.withdraw_story(story_of(made).chatbotnews_id, reason="It was nobody.")
     assert naming("Sam Altman") == []
     check_tables()
 

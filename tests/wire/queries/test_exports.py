@@ -114,7 +114,7 @@ def test_a_story_and_an_event_are_ninjs_and_a_withdrawn_story_is_canceled(client
     event = client.get(f"/api/ninjs/events/{story.chatbotnews_id}.json").json()
     assert event["type"] == "composite"
     assert len(event["associations"]) > 2
-    corrections.withdraw(story.chatbotnews_id, reason="It was made up.")
+    corrections.withdraw_story(story.chatbotnews_id, reason="It was made up.")
     gone = client.get(f"/api/ninjs/stories/{story.chatbotnews_id}.json").json()
     assert gone["pubStatus"] == "canceled"
     assert not {"headlines", "descriptions", "by"} & gone.keys()

@@ -155,12 +155,12 @@ def test_no_two_filters_have_one_mark() -> None:
 def test_a_corrected_story_is_found_by_its_new_category_and_pairs() -> None:
     publish(made := entry(title="Quince robots learn", summary=""))
     story_id = story_of(made).chatbotnews_id
-    corrections.classify(story_id, category=Category.FUNDING, topics=[Topic.META], reason="It was.", now=NOW)
-    corrections.correct(story_id, headline="Robots quince learn", reason="The order.", now=NOW)
+    corrections.classify_story(story_id, category=Category.FUNDING, topics=[Topic.META], reason="It was.", now=NOW)
+    corrections.correct_texts(story_id, headline="Robots quince learn", reason="The order.", now=NOW)
     assert search_wire("quince", category=Category.FUNDING, topic=Topic.META).total == 1
     assert search_wire('"robots quince"').total == 1
     assert search_wire('"quince robots"').total == 0
-    corrections.withdraw(story_id, reason="Retracted.", now=NOW)
+    corrections.withdraw_story(story_id, reason="Retracted.", now=NOW)
     assert search_wire("quince").total == SearchDocument.objects.count() == StoryTopic.objects.count() == 0
 
 

@@ -84,7 +84,7 @@ def article_at(publisher: Publisher, url: str, seconds: float = SECONDS, how: fe
     article = known_at(publisher, url)
     if article is not None and article.is_read:
         return article
-    until, how = time.monotonic() + seconds, how or feed_entries.policy()
+    until, how = time.monotonic() + seconds, how or feed_entries.get_fetch_policy()
     lane = _lanes.setdefault(publisher.pk, _Lane(how.gap))
     with _wait_turn(publisher, lane, until):
         article = routing.write(lambda: _find_article(publisher, canonical_key(url)))  # another asker may have had it read

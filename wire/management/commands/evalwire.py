@@ -118,7 +118,7 @@ def _read_names() -> list[Name]:
 
 
 def _read_lexicon() -> Lexicon:
-    return lexicon.load() if _is_set_up() else lexicon.load_shipped()
+    return lexicon.load_lexicon() if _is_set_up() else lexicon.load_shipped_lexicon()
 
 
 def _is_set_up() -> bool:

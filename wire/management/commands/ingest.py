@@ -20,8 +20,8 @@ from config.errors import Busy, WireError
 from config.plugins import run_commands
 from sources import job_lock
 from wire.ingest.feed_entries import list_feeds
-from wire.ingest.replay import preview_source, recordings, replay
-from wire.ingest.run import Run, collect
+from wire.ingest.replay import list_recordings, preview_source, replay_recordings
+from wire.ingest.run import Run, run_ingest
 from wire.queries import wire_version
 from wire.search.vectors import fill
 
@@ -54,8 +54,8 @@ class Command(WireCommand):
                 self._try(options["tried"], options["publication"])
                 return
             if options["from_files"]:
-                recorded = recordings(options["from_files"], list_feeds(options["publication"]))
-                total = replay(recorded, lambda report: self.stderr.write(report.failure) if report.failure else None)
+                recorded = list_recordings(options["from_files"], list_feeds(options["publication"]))
+                total = replay_recordings(recorded, lambda report: self.stderr.write(report.failure) if report.failure else None)
                 self.stdout.write(f"Replayed {len(recorded)} files: {_join_counts(total)}.")
             elif self._run(options["publication"], by_hand=options["publication"] is not None).reached_nothing:
                 raise CommandError("No feed answered. What was published stays; the next run tries again.")
@@ -73,7 +73,7 @@ class Command(WireCommand):
         self.stdout.write(f"{len(items):,} items of {report.feed.publication}: {counts}. Nothing was stored.")
 
     def _run(self, publication: str | None, *, by_hand: bool, stop: Callable[[], bool] = lambda: False) -> Run:
-        run = collect(list_feeds(publication), by_hand=by_hand, stop=stop)
+        run = run_ingest(list_feeds(publication), by_hand=by_hand, stop=stop)
         fill(VECTORS_TIME)
         counts: Counter[str] = sum((report.counts for report in run.reports), Counter())
         results = Counter(report.result for report in run.reports) + Counter({"not due": run.waiting})

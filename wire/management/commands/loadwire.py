@@ -97,7 +97,7 @@ class Command(WireCommand):
                     total += restore(dump_records(file), lambda number: advance(completed=number))
                     continue
                 refuse_sample()
-                context = context or Context.load(lexicon.load(), timezone.now())
+                context = context or Context.load(lexicon.load_lexicon(), timezone.now())
                 refuse = partial(rejections.add, file)
                 report = load_items(file, names, context=context, on_rejected=refuse, on_progress=lambda n: advance(completed=n))
                 total += report.counts

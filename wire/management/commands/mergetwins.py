@@ -23,7 +23,7 @@ class Command(WireCommand):
 
     def handle(self, **options: Any) -> None:
         with faults.explaining():
-            plan = duplicates.plan()
+            plan = duplicates.plan_merges()
             self._show("would be merged", plan.twins)
             self._show("were changed by an editor and stay; correct and withdraw them at the desk", plan.edited)
             if plan.waiting:
@@ -36,7 +36,7 @@ class Command(WireCommand):
             if options["dry_run"] or not is_agreed:
                 self.stdout.write("Nothing was changed. Give --yes to merge them.")
                 return
-            done, snapshots = duplicates.merge()
+            done, snapshots = duplicates.merge_twins()
         self.stdout.write(f"Done: {len(done.twins):,} merged, {len(snapshots):,} snapshots published.")
 
     def _show(self, what: str, found: list[duplicates.Twin]) -> None:

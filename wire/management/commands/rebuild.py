@@ -29,7 +29,7 @@ class Command(WireCommand):
     def handle(self, **options: Any) -> None:
         with faults.explaining():
             chosen = {"since": options["since"], "final_days": options["final_days"]}
-            plan = rebuild.plan(**chosen)
+            plan = rebuild.plan_rebuild(**chosen)
             self._show(plan)
             if left := plan.counts[Outcome.FINAL_DAY]:
                 self.stdout.write(f"Items of final days left out: {left:,}; --final-days includes them.")
@@ -43,7 +43,7 @@ class Command(WireCommand):
             if not (options["yes"] or (may_ask and input("Do it? [y/N] ").strip().lower() in {"y", "yes"})):
                 self.stdout.write("Nothing was changed. Give --yes to do it.")
                 return
-            done, snapshots = rebuild.apply(**chosen)
+            done, snapshots = rebuild.rebuild_days(**chosen)
         self.stdout.write(f"Done: {len(done.added)} added, {len(done.changed)} changed, {len(snapshots)} snapshots published.")
 
     def _show(self, plan: rebuild.Plan) -> None:

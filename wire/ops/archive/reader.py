@@ -176,7 +176,7 @@ def load_items(
     digest = compute_digest(file, names)
     load, _ = Load.objects.get_or_create(digest=digest, defaults={"name": file.name})
     report = LoadReport(Counter(load.counts), resumed_at=load.line)
-    context = context or Context.load(lexicon.load(), timezone.now())
+    context = context or Context.load(lexicon.load_lexicon(), timezone.now())
     waiting = ((number, value) for number, value in records(file, names) if number > load.line)
     while batch := list(islice(waiting, BATCH)):
         with transaction.atomic():

@@ -19,7 +19,7 @@ from sources.parse.article import Article
 from sources.parse.charsets import decode
 from sources.parse.extractor import extract_all
 from wire.ingest.classify import Lexicon
-from wire.ingest.normalise import MAX_HEADLINE, summary_of
+from wire.ingest.normalise import MAX_HEADLINE, choose_summary
 from wire.ops.quality.event_metrics import Figures, compare_groups, count_misled, harmonic_mean, replay_days
 from wire.publishing.grouping import cluster, headline_similarity
 from wire.publishing.grouping.candidates import HALF, Item
@@ -128,7 +128,7 @@ def with_texts(rows: Sequence[Row], entries: Iterable[Entry], makers: Collection
             story = chatbotnews_id(canonical_url(entry.url))
             if story in wanted:
                 headline = plain_text(entry.title, MAX_HEADLINE)
-                summary = summary_of(entry, headline, of_maker=entry.publisher in makers)
+                summary = choose_summary(entry, headline, of_maker=entry.publisher in makers)
                 day = str(entry.published_at)[:10]
                 texts[story] = {"title": headline, "source": entry.publisher, "summary": summary, "published_on": day}
     return [{**texts.get(row["story"], {}), **row} for row in rows]

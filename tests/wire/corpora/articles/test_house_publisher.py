@@ -63,9 +63,9 @@ def test_again_nothing_changes_and_a_new_take_is_a_revision(django_assert_max_nu
 @pytest.mark.usefixtures("db")
 def test_the_corrections_of_a_story_are_one_article_newest_first() -> None:
     story = published()
-    corrections.correct(story.chatbotnews_id, headline="Another *headline*", reason="The name was wrong.", now=NOW)
+    corrections.correct_texts(story.chatbotnews_id, headline="Another *headline*", reason="The name was wrong.", now=NOW)
     run()
-    corrections.withdraw(story.chatbotnews_id, reason="It was [not] true.", now=NOW + HOUR)
+    corrections.withdraw_story(story.chatbotnews_id, reason="It was [not] true.", now=NOW + HOUR)
     assert run(NOW + HOUR).counts["edited"] >= 1
     found = queries.buy_article(OWN, f"http://localhost:8000/story/{story.chatbotnews_id}")[0]
     assert found.title == "Withdrawn: Another *headline*"

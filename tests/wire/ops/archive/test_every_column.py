@@ -94,7 +94,7 @@ def wire(
     with own, django_db_blocker.unblock(), transaction.atomic():
         rich_wire()
         publish(pond := entry(title="A robot falls into a pond", summary=LONG, publisher="Wired", url="https://wired.com/pond"))
-        corrections.correct(story_of(pond).chatbotnews_id, headline="A robot falls into a lake", reason="A lake.", now=NOW)
+        corrections.correct_texts(story_of(pond).chatbotnews_id, headline="A robot falls into a lake", reason="A lake.", now=NOW)
         signing.rotate(NOW)
         publish(
             entry(
@@ -150,7 +150,7 @@ def merge_twins() -> None:
         older | {"url": "https://axios.com/wet"},
     ):
         publish(entry(**values))
-    assert len(duplicates.merge(NOW)[0].twins) == 1
+    assert len(duplicates.merge_twins(NOW)[0].twins) == 1
 
 
 def fill_articles() -> None:

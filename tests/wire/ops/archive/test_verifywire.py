@@ -48,7 +48,7 @@ def test_a_story_withdrawn_before_it_was_ever_published_verifies() -> None:
     made = entry()
     take(made)
     story_id = story_of(made).chatbotnews_id
-    corrections.withdraw(story_id, reason="Retracted by its publisher.", now=NOW)
+    corrections.withdraw_story(story_id, reason="Retracted by its publisher.", now=NOW)
     assert story_of(made).event_id == story_id
     assert "0 snapshots, 1 stories, 2 revisions" in verifywire()
 

@@ -68,7 +68,7 @@ def test_what_lacks_a_vector_gets_one_and_loses_it_with_its_text() -> None:
     publish(entry(title="Jade quince", url=first.url))
     assert (list_vectors(), store.fill()) == (both, 0)
     assert bytes(StoryVector.objects.get(story=story_of(first)).vector) != before
-    corrections.withdraw(story_of(second).chatbotnews_id, reason="Wrong.", now=NOW)
+    corrections.withdraw_story(story_of(second).chatbotnews_id, reason="Wrong.", now=NOW)
     assert store.fill() == 0
     assert list_vectors() == {story_of(first).chatbotnews_id}
 
@@ -134,7 +134,7 @@ def test_a_story_that_is_near_in_meaning_is_found_without_a_word_of_the_question
     assert search_wire('"crimsonesque walrus"').stories == []  # who quotes wants the words
     assert search_wire("crimsonesque", source="Wired").stories == []
     assert search_wire("crimsonesque", since=NOW).stories == []
-    corrections.withdraw(story_of(crimson).chatbotnews_id, reason="Wrong.", now=NOW)
+    corrections.withdraw_story(story_of(crimson).chatbotnews_id, reason="Wrong.", now=NOW)
     assert "Quince robots rest" not in [story.headline for story in search_wire("crimsonesque").stories]
 
 
