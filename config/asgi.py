@@ -167,7 +167,7 @@ async def _announce_to_hub() -> None:
     from wire.publishing import websub  # few installations have a hub
 
     def announce() -> float:
-        return routing.write(lambda: websub.announce(publish_waiters.settled.number))
+        return routing.write(lambda: websub.announce_changes(publish_waiters.settled.number))
 
     with publish_waiters.Watch() as watch:
         while True:

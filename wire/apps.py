@@ -15,13 +15,13 @@ def prepare_reference_data(**_kwargs: Any) -> None:
 
     WireState.objects.get_or_create(pk=1)
     lexicon.sync_shipped_terms()
-    entity_links.sync()
+    entity_links.sync_shipped_entities()
     try:
-        log.catch_up()  # of a wire from before there was one
-        signing.sign_newest()
+        log.append_missing()  # of a wire from before there was one
+        signing.sign_newest_checkpoint()
     except WireError as error:  # a damaged log stops no migration: it is signed no further, and verifywire names it
         logging.getLogger(__name__).error("%s %s", error.message, error.hint)
-    changelog.create_missing()
+    changelog.create_missing_log()
 
 
 def create_roles(**_kwargs: Any) -> None:

@@ -134,18 +134,22 @@ def _speed(rounds: int, others: Path) -> Iterator[tuple[str, str, str]]:
     with gzip.open(background, "rt", encoding="utf-8", newline="") as lines:
         titles = [row["title"] for row in csv.DictReader(lines)][::7]
     day = [Item(f"{n:05}", title, START) for n, title in enumerate(titles[:5000])]
-    yield "speed, one day told whole", "5,000 headlines", f"{_median(lambda: cluster.group(day), rounds):,.0f} ms"
+    yield "speed, one day told whole", "5,000 headlines", f"{_median(lambda: cluster.group_stories(day), rounds):,.0f} ms"
     weeks = [Item(f"{n:05}", titles[n], START + dt.timedelta(days=n // 150)) for n in range(2100)]
     sealed = [replace(item, event_id=item.chatbotnews_id) for item in weeks[: 10 * 150]]
-    took = _median(lambda: cluster.group([*sealed, *weeks[len(sealed) :]]), rounds)
+    took = _median(lambda: cluster.group_stories([*sealed, *weeks[len(sealed) :]]), rounds)
     yield "speed, whatever a new story changes", "150 a day: four days told anew beside ten sealed ones", f"{took:,.0f} ms"
     if not (others / "archives").exists():
         return
     summaries = archived_summaries(others / "archives")
     told = [replace(item, summary=summary) for item, summary in zip(day, cycle(summaries))]
-    yield "speed, one day told whole", "5,000 headlines with summaries", f"{_median(lambda: cluster.group(told), rounds):,.0f} ms"
+    yield (
+        "speed, one day told whole",
+        "5,000 headlines with summaries",
+        f"{_median(lambda: cluster.group_stories(told), rounds):,.0f} ms",
+    )
     told = [replace(item, summary=summary) for item, summary in zip([*sealed, *weeks[len(sealed) :]], cycle(summaries))]
-    took = _median(lambda: cluster.group(told), rounds)
+    took = _median(lambda: cluster.group_stories(told), rounds)
     yield "speed, whatever a new story changes", "the same with summaries", f"{took:,.0f} ms"
 
 

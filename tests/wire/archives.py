@@ -22,7 +22,7 @@ from sources.models import Publication
 from tests.factories import DAY, NOW, entry, publish, story_of, take
 from wire.ingest import corrections
 from wire.models import EditorTake, LexiconTerm, Snapshot, Story, StoryPair, WireState
-from wire.publishing.publish import publish as publish_day
+from wire.publishing.publish import publish_day as publish_day
 from wire.text.vocabulary import Category, PairLabel, Topic
 
 MANAGE = Path(settings.BASE_DIR) / "manage.py"

@@ -24,7 +24,7 @@ from wire.admin.stories import NAMED, find_newest_snapshot, get_headline, list_p
 from wire.models import EditorTake, SigningKey, Snapshot, Story, UsageCount
 from wire.models.snapshot import is_sealed, open_from
 from wire.publishing import editors_take
-from wire.publishing.publish import publish
+from wire.publishing.publish import publish_day
 
 CLEARED: Final = "Cleared: the generated brief is back."
 
@@ -163,14 +163,14 @@ class EditorTakeAdmin(base.TellsRefusals[EditorTake], base.PreviewedAdmin[Editor
         if day is None:
             return {}
         try:
-            return {"wire_date": day, "markdown": editors_take.draft(queries.get_editor_take(day).markdown)}
+            return {"wire_date": day, "markdown": editors_take.build_draft(queries.get_editor_take(day).markdown)}
         except NotFound:
             return {"wire_date": day, "markdown": ""}
 
     def preview(self, form: TakeForm) -> str:
         day = form.cleaned_data.get("wire_date", form.instance.wire_date)
         text = form.cleaned_data["markdown"]
-        return render_to_string("admin/take_preview.html", {"text": editors_take.by_hand(day, text) if text.strip() else ""})
+        return render_to_string("admin/take_preview.html", {"text": editors_take.label_own_take(day, text) if text.strip() else ""})
 
     def get_readonly_fields(self, request: HttpRequest, obj: EditorTake | None = None) -> tuple[str, ...]:  # noqa: ARG002
         return ("wire_date",) if obj else ()  # moved elsewhere, its old day would go on showing it
@@ -182,7 +182,7 @@ class EditorTakeAdmin(base.TellsRefusals[EditorTake], base.PreviewedAdmin[Editor
         else:
             EditorTake.objects.filter(pk=obj.pk).delete()
         before = find_newest_snapshot()
-        publish(obj.wire_date, now=form.now)
+        publish_day(obj.wire_date, now=form.now)
         if obj.markdown and not Snapshot.objects.filter(wire_date=obj.wire_date).exists():
             messages.warning(request, "Saved. It is published with the first story of the day.")
         else:

@@ -18,7 +18,7 @@ from wire.admin.lexicon import ExportingAdmin
 from wire.admin.queues import PARAMETER, QueuedAdmin, QueueFilter
 from wire.admin.stories import story_link
 from wire.models import Entity, Story, WireState
-from wire.publishing.entity_links import relink
+from wire.publishing.entity_links import relink_entities
 from wire.text.entity_names import normalize_typography
 
 LOOKED_AT: Final = 2_000  # newest stories that a preview reads
@@ -108,7 +108,7 @@ class EntityAdmin(QueuedAdmin[Entity], ExportingAdmin, PreviewedAdmin[Entity], F
                 messages.error(request, f"Nothing was changed: {' '.join(error.messages)}")
                 return
         entity.save()
-        number = relink([entity])
+        number = relink_entities([entity])
         said = f"{entity} never gets a page." if decision == NEVER else f"{entity} got a page: {count(number, 'story', 'stories')}."
         remember(request, [entity], said)
         messages.success(request, said)
@@ -118,7 +118,7 @@ class EntityAdmin(QueuedAdmin[Entity], ExportingAdmin, PreviewedAdmin[Entity], F
         obj.is_shipped = False  # so that no update of the shipped list changes it
         super().save_model(request, obj, form, change)
         if not change or RELINKING.intersection(form.changed_data):
-            messages.info(request, f"Stories on its page: {relink([obj]):,}.")
+            messages.info(request, f"Stories on its page: {relink_entities([obj]):,}.")
         else:
             WireState.raise_version()
 

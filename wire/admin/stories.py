@@ -27,7 +27,7 @@ from wire.admin.commands import show_command
 from wire.admin.queues import QueuedAdmin, QueueFilter
 from wire.ingest import corrections
 from wire.models import Event, Snapshot, Story, StoryRevision
-from wire.publishing.story_json import Derived, revision_out
+from wire.publishing.story_json import Derived, build_story_out
 from wire.text.plain_text import REASON, plain_line
 from wire.text.vocabulary import Category, Status, Topic
 
@@ -243,7 +243,7 @@ class StoryAdmin(QueuedAdmin[Story], base.TellsRefusals[Story], base.PreviewedAd
         """Return the card of a list and the layered citation, as the site would show them."""
         story = form.instance
         revision = form.revision(timezone.now().astimezone(dt.UTC).date())
-        shown = revision_out(story, revision, Derived.of(story))
+        shown = build_story_out(story, revision, Derived.from_story(story))
         table = base.table(("What", "Before", "After"), form.list_changes(), "")
         needed = "" if form.cleaned_data.get("reason") else NEEDED["required"]
         context = {"story": shown, "changed": form.describe_changes(), "table": table, "needed": needed}

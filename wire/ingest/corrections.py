@@ -15,7 +15,7 @@ from wire.ingest.save import build_next_revision, set_content_hash
 from wire.models import Event, Snapshot, Story, StoryPair, WireState
 from wire.publishing import changelog
 from wire.publishing.grouping import event_store, storyline_store
-from wire.publishing.publish import publish, republish
+from wire.publishing.publish import publish_day, republish_days
 from wire.text.plain_text import MEDIUM, REASON, SHORT, byline, cut, plain_line, plain_text
 from wire.text.vocabulary import NEWER_RULES, Category, ChangeKind, PairLabel, Status, Topic, get_merged_into
 
@@ -142,7 +142,7 @@ def decide_pair(pair_id: int, label: PairLabel, *, by: str, reason: str = "", no
         return merge_events(event_ids, reason=reason or ONE_EVENT, now=now)
     Story.objects.filter(pk__in=[story.pk for story in stories]).update(event_pinned=True)
     if label == PairLabel.FOLLOW_UP:
-        storyline_store.join_events(event_ids, pinned=True)
+        storyline_store.join_storylines(event_ids, pinned=True)
     WireState.raise_version()
     return []
 
@@ -154,7 +154,7 @@ def join_storylines(event_id: str, other_id: str) -> None:
     event, other = _find_public_event(event_id), _find_public_event(other_id)
     if event == other:
         raise InvalidArgument("Nothing was joined: both are one event.", "Choose another event.")
-    storyline_store.join_events([event.pk, other.pk], pinned=True)
+    storyline_store.join_storylines([event.pk, other.pk], pinned=True)
     WireState.raise_version()
 
 
@@ -162,7 +162,7 @@ def join_storylines(event_id: str, other_id: str) -> None:
 def split_storyline(event_id: str) -> None:
     """Part an event and the later ones of its storyline from the earlier ones, for good. Raises: NotFound, InvalidArgument."""
     WireState.lock()
-    if not storyline_store.split_at(_find_public_event(event_id)):
+    if not storyline_store.split_storyline_at(_find_public_event(event_id)):
         message = "Nothing was changed: no event comes before it in a storyline."
         raise InvalidArgument(message, "Choose a later event of the storyline.")
     WireState.raise_version()
@@ -177,11 +177,11 @@ def replace_publication(
     WireState.lock()
     revision = roster.replace(retire, admit, reason=reason, on=now.astimezone(dt.UTC).date())
     change = changelog.ChangeDraft(ChangeKind.ROSTER_REPLACED, str(revision.number), revision.number)
-    changelog.record([change], now.replace(microsecond=0))
+    changelog.record_changes([change], now.replace(microsecond=0))
     WireState.raise_version()
     latest = Snapshot.objects.order_by("-wire_date").first()
     if latest:
-        publish(latest.wire_date, now=now)
+        publish_day(latest.wire_date, now=now)
     return revision
 
 
@@ -221,9 +221,9 @@ def validate_reason(reason: str, use: str = "published") -> str:
 def _settle_groups(groups: Sequence[Sequence[Story]], reason: str, now: dt.datetime) -> list[Snapshot]:
     """Make each group one event, and publish every day that has a story of it, sealed ones with the reason."""
     reason = validate_reason(reason, SETTLING)
-    event_store.settle(groups)
+    event_store.settle_groups(groups)
     days = {story.wire_date for stories in groups for story in stories if story.current_id}
-    return republish(days, now=now, unsealed=True, reason=reason)
+    return republish_days(days, now=now, unsealed=True, reason=reason)
 
 
 @transaction.atomic
@@ -240,5 +240,5 @@ def _revise_story(story_id: str, reason: str, now: dt.datetime, **changes: Any) 
     set_content_hash(story, revision)
     revision.save()
     Story.objects.filter(pk=story.pk).update(pending=True)
-    published = republish([story.wire_date], now=now, unsealed=True, reason=reason)
+    published = republish_days([story.wire_date], now=now, unsealed=True, reason=reason)
     return next((snapshot for snapshot in published if snapshot.wire_date == story.wire_date), None)

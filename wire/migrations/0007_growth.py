@@ -3,7 +3,7 @@
 import django.db.models.deletion
 from django.db import migrations, models
 
-from wire.publishing.indexing import document
+from wire.publishing.indexing import build_document
 from wire.models.search import place
 
 OLD_SQLITE = ["DROP TRIGGER wire_searchindex_update", "DROP TRIGGER wire_searchindex_delete",
@@ -51,7 +51,7 @@ def index_again(apps, _schema_editor):
         while at in taken:
             at -= 1
         taken.add(at)
-        batch.append(Document(place=at, **document(story, story.current)))
+        batch.append(Document(place=at, **build_document(story, story.current)))
         if len(batch) == 500:
             Document.objects.bulk_create(batch)
             batch = []

@@ -10,7 +10,7 @@ from wire.text.tokens import pairs, run_marks, tokens
 from wire.text.vocabulary import Status
 
 
-def index(published: Sequence[tuple[Story, StoryRevision]]) -> None:
+def index_stories(published: Sequence[tuple[Story, StoryRevision]]) -> None:
     """Replace topics, names and search words of stories whose published revision changed, and drop vectors of older texts."""
     ids = [story.pk for story, revision in published if revision.revision > 1]
     StoryTopic.objects.filter(story__in=ids).delete()
@@ -26,13 +26,13 @@ def index(published: Sequence[tuple[Story, StoryRevision]]) -> None:
         for topic in revision.topics
     )
     StoryEntity.objects.bulk_create(build_links(shown))
-    places = free_places([story for story, _ in shown])
-    documents = [SearchDocument(place=at, **document(*row)) for at, row in zip(places, shown, strict=True)]
+    places = find_free_places([story for story, _ in shown])
+    documents = [SearchDocument(place=at, **build_document(*row)) for at, row in zip(places, shown, strict=True)]
     # The greatest place first: FTS5 writes to disk whenever it is told of a newer one.
     SearchDocument.objects.bulk_create(sorted(documents, key=lambda row: -row.place))
 
 
-def free_places(stories: Sequence[Story]) -> list[int]:
+def find_free_places(stories: Sequence[Story]) -> list[int]:
     """Return a place of its own for each story that has no document; two that fall on one, which is rare, lie side by side."""
     wanted = [place(story.published_at, story.chatbotnews_id) for story in stories]
     taken = set(SearchDocument.objects.filter(pk__in=wanted).values_list("pk", flat=True))
@@ -46,7 +46,7 @@ def free_places(stories: Sequence[Story]) -> list[int]:
     return places
 
 
-def document(story: Story, revision: StoryRevision) -> dict[str, Any]:
+def build_document(story: Story, revision: StoryRevision) -> dict[str, Any]:
     headline, summary = tokens(revision.headline), tokens(revision.summary_medium)
     in_runs = [*run_marks(revision.headline), *run_marks(revision.summary_medium)]
     filters = encode_filters(revision.category, revision.topics, story.publication_id, story.tier)

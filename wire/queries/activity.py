@@ -10,7 +10,7 @@ from config.errors import InvalidArgument, NotFound
 from sources.models import Publication
 from wire.models import Snapshot, Story
 from wire.models.snapshot import newest_of_day
-from wire.publishing.story_json import COLUMNS, read_json
+from wire.publishing.story_json import COLUMNS, read_stories_json
 from wire.queries.entities import find_entity
 from wire.queries.events import events_by_id
 from wire.schemas.figures import ActivityOut, DayCount, FirstReports
@@ -88,5 +88,5 @@ def count_first_reports(publication: Publication) -> FirstReports:
 def list_arrivals(limit: int) -> list[StoryOut]:
     """Return the stories that the wire saw last, the newest arrival first."""
     rows = Story.objects.live().order_by("-pk").values_list(*COLUMNS)[:limit]
-    stories = [StoryOut.model_validate_json(json) for json in read_json(rows)]
+    stories = [StoryOut.model_validate_json(json) for json in read_stories_json(rows)]
     return sorted(stories, key=lambda story: (story.first_seen_at, story.published_at, story.chatbotnews_id), reverse=True)

@@ -9,7 +9,7 @@ import orjson
 from citations.format.formats import CitationFormat, cite
 from config.errors import NotFound, Withdrawn
 from wire.models import Snapshot, Story, StoryRevision
-from wire.publishing.story_json import Derived, citable, permalink, render, revision_out
+from wire.publishing.story_json import Derived, build_story_out, get_permalink, render_revision_json, to_citable
 from wire.queries import snapshots, stories
 from wire.schemas.params import LIST_LIMIT
 from wire.schemas.proofs import MementoOut
@@ -62,7 +62,7 @@ def get_story_as_of(story_id: str, moment: dt.datetime) -> bytes:
             row = story.revisions.get(revision=line["revision"])
             if number:
                 row = story.revisions.filter(status=Status.WITHDRAWN, recorded_at__lte=moment).first() or row
-            return render(story, row, Derived.read(line))
+            return render_revision_json(story, row, Derived.from_manifest(line))
     raise NotFound(f"{story_id} was not public then.", "Leave as_of out for the story as it is now.")
 
 
@@ -113,8 +113,8 @@ def get_pinned_story(story_id: str) -> bytes | None:
     if (found := resolve_pin(story_id)) is None:
         return None
     story, row = found
-    out = revision_out(story, row, Derived.of(story))
-    address, pinned_address = permalink(story.chatbotnews_id), permalink(story_id)
+    out = build_story_out(story, row, Derived.from_story(story))
+    address, pinned_address = get_permalink(story.chatbotnews_id), get_permalink(story_id)
     out.merged_into = (story.merged_into or "") if story.status == Status.WITHDRAWN else ""
     if story.status == Status.WITHDRAWN and not story.merged_into:
         out.status, out.citation_objects = Status.WITHDRAWN, None
@@ -132,7 +132,7 @@ def get_pinned_citation(story_id: str, form: CitationFormat) -> CitationOut | No
     story, row = found
     if (story.status == Status.WITHDRAWN and not story.merged_into) or row.status == Status.WITHDRAWN:
         raise Withdrawn(f"{story.chatbotnews_id} was withdrawn and must not be cited.", "search_wire finds other coverage.")
-    text = cite(citable(story, row), form).replace(permalink(story.chatbotnews_id), permalink(story_id))
+    text = cite(to_citable(story, row), form).replace(get_permalink(story.chatbotnews_id), get_permalink(story_id))
     return CitationOut(citation=text, format=str(form), story_id=story.chatbotnews_id)
 
 

@@ -57,7 +57,7 @@ def _find_nearest(headline: str) -> tuple[Story, float] | None:
     rows = Story.objects.live().filter(search_document__in=places).newest_first()
     columns = ("chatbotnews_id", "current__headline", "published_at", "event_id", "current__summary_medium")
     items = [Item(*row) for row in rows.values_list(*columns)]
-    if (found := headline_similarity.nearest(headline, items)) is None:
+    if (found := headline_similarity.find_nearest_story(headline, items)) is None:
         return None
     item, similarity = found
     return Story.objects.live().with_text().get(chatbotnews_id=item.chatbotnews_id), similarity
@@ -68,8 +68,8 @@ def _weigh(story: Story, likeness: float | None = None) -> ConsensusOut:
     assert story.current is not None, "surfaces read published revisions only"  # noqa: S101
     event = Story.objects.live().filter(event=story.event_id).exclude(pk=story.pk).with_text().newest_first()[:MOST]
     houses = Houses.load()
-    own = consensus.report_of(story, story.current, houses)
-    others = [consensus.report_of(other, other.current, houses) for other in event if other.current]
+    own = consensus.build_report(story, story.current, houses)
+    others = [consensus.build_report(other, other.current, houses) for other in event if other.current]
     found = consensus.weigh_consensus(own, others)
     dated = {other.chatbotnews_id: date_report(other.current) for other in (story, *event) if other.current}
     certain = precedes_others(dated[found.first.chatbotnews_id], dated.values())

@@ -12,7 +12,7 @@ from django.db.models import Count, Max, Q, QuerySet
 from config.errors import NotFound
 from wire.models import Entity, Story, StoryEntity
 from wire.models.entity import StoryEntityQuerySet
-from wire.publishing.story_json import read_json
+from wire.publishing.story_json import read_stories_json
 from wire.queries.events import EventList, page_events
 from wire.queries.stories import LINKED_COLUMNS, list_coverage
 from wire.queries.weeks import list_storylines
@@ -135,7 +135,7 @@ def _to_link(entity: Entity) -> EntityLink:
 
 def _list_official(entity: Entity, since: dt.datetime | None, until: dt.datetime | None) -> list[OfficialPost]:
     rows = StoryEntity.objects.official(entity.pk).between(since, until).newest_first().values_list(*LINKED_COLUMNS)[:OFFICIAL]
-    stories = map(StoryOut.model_validate_json, read_json(rows))
+    stories = map(StoryOut.model_validate_json, read_stories_json(rows))
     return [
         build_from(OfficialPost, story, layered_ready=story.citation_objects.layered_ready if story.citation_objects else "")
         for story in stories

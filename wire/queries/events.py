@@ -15,7 +15,7 @@ from wire.models import Event, Snapshot, Story, StoryTopic
 from wire.publishing import consensus, event_view
 from wire.publishing.event_view import EventView
 from wire.publishing.growth import Growth, measure_growth
-from wire.publishing.story_json import COLUMNS, read_json
+from wire.publishing.story_json import COLUMNS, read_stories_json
 from wire.queries.snapshots import find_snapshot, is_stale, latest_snapshot
 from wire.queries.stories import (
     category_ids,
@@ -72,7 +72,7 @@ def list_events(
     best: dict[str, tuple[consensus.Key, EventView]] = {}
     for day in published:
         for event in list_day_events(day):
-            place = event_view.rank(event, day)
+            place = event_view.rank_event(event, day)
             if event.event_id not in best or place < best[event.event_id][0]:
                 best[event.event_id] = place, event
     events = left = [
@@ -150,17 +150,17 @@ def events_by_id(event_ids: Collection[str]) -> dict[str, EventView]:
     rows = live.order_by("published_at", "chatbotnews_id").values_list(*COLUMNS)
     chosen = set(live.filter(leads_event=True).values_list("chatbotnews_id", flat=True))
     stories: dict[str, list[StoryOut]] = defaultdict(list)
-    for story in map(StoryOut.model_validate_json, read_json(rows)):
+    for story in map(StoryOut.model_validate_json, read_stories_json(rows)):
         if len(stories[story.event_id]) < MOST:
             stories[story.event_id].append(story)
     houses = Houses.load()
-    return {event_id: event_view.view(event_id, reports, houses, chosen) for event_id, reports in stories.items()}
+    return {event_id: event_view.build_event_view(event_id, reports, houses, chosen) for event_id, reports in stories.items()}
 
 
 def list_day_events(day: dt.date) -> list[EventView]:
     """Return the events with a story on this UTC day, most widely reported first, with their reports of other days."""
     ids = set(Story.objects.live().on(day).values_list("event_id", flat=True))
-    return event_view.by_weight(events_by_id(ids).values(), day)
+    return event_view.sort_by_weight(events_by_id(ids).values(), day)
 
 
 def days_down_from(day: dt.date) -> Iterator[tuple[dt.date, list[EventView]]]:
@@ -197,7 +197,7 @@ def page_events(
     place, found, size = list_place(name, cursor), list[tuple[EventView, bytes]](), 2 * limit
     while len(found) <= limit:
         rows = list_rows(listed, place, size, [f"{prefix}{column}" for column in COLUMNS])
-        jsons = read_json(rows)
+        jsons = read_stories_json(rows)
         stories = [StoryOut.model_validate_json(json) for json in jsons]
         events = events_by_id({story.event_id for story in stories})
         of_events = listed.filter(**{f"{prefix}event__in": list(events)})

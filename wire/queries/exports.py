@@ -12,7 +12,7 @@ from django.conf import settings
 from citations.format.formats import Citable, render_bibtex, render_csl, render_ris
 from config.errors import InvalidArgument
 from wire.models import Story
-from wire.publishing.story_json import citable
+from wire.publishing.story_json import to_citable
 from wire.queries.events import view_event
 from wire.queries.snapshots import find_snapshot, get_archive
 from wire.queries.stories import get_category, get_story, get_topic_coverage, search_wire
@@ -140,7 +140,7 @@ def _render(form: str, stories: Sequence[bytes]) -> bytes:
         return orjson.dumps([_to_ninjs(StoryOut.model_validate_json(story)) for story in stories])
     ids = [orjson.loads(story)["chatbotnews_id"] for story in stories]
     rows = {row.chatbotnews_id: row for row in Story.objects.live().filter(chatbotnews_id__in=ids).with_text()}
-    cited = [CITED[form](citable(row, row.current)) for one in ids if (row := rows.get(one)) and row.current]
+    cited = [CITED[form](to_citable(row, row.current)) for one in ids if (row := rows.get(one)) and row.current]
     if form == "csl":
         return orjson.dumps([item for one in cited for item in orjson.loads(one)])
     return b"".join(one.strip("\n").encode() + b"\n\n" for one in cited)

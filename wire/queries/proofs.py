@@ -32,15 +32,15 @@ def get_inclusion(story_id: str, day: dt.date | None = None, revision: int | Non
         raise NotFound(f"{story_id} is not in {snapshot.wire_date}, revision {snapshot.revision}.", "Leave day and revision out.")
     if snapshot.sequence > entry.sequence:
         raise NothingPublished("The newest checkpoint is older than this snapshot.", "Try again in a moment.")
-    leaves = [log.story_leaf(line) for line in lines]
+    leaves = [log.hash_story_leaf(line) for line in lines]
     return InclusionOut(
         story=lines[index],
         story_index=index,
         story_count=len(lines),
-        story_path=_encode(merkle.path(leaves, index)),
-        leaf=log.describe_leaf(snapshot, merkle.root(leaves)),
+        story_path=_encode(merkle.compute_audit_path(leaves, index)),
+        leaf=log.describe_leaf(snapshot, merkle.compute_root(leaves)),
         log_size=entry.sequence,
-        log_path=_encode(log.hashes(merkle.inclusion(snapshot.sequence - 1, entry.sequence))),
+        log_path=_encode(log.compute_step_hashes(merkle.list_inclusion_steps(snapshot.sequence - 1, entry.sequence))),
         checkpoint=_to_note(entry),
     )
 
@@ -66,7 +66,7 @@ def get_consistency(first: int, second: int | None = None) -> ConsistencyOut:
         )
     roots = dict(LogEntry.objects.filter(sequence__in=[first, second]).values_list("sequence", "root"))
     first_root, second_root = _encode([roots[first], roots[second]])
-    path = _encode(log.hashes(merkle.consistency(first, second)))
+    path = _encode(log.compute_step_hashes(merkle.list_consistency_steps(first, second)))
     return ConsistencyOut(first=first, second=second, first_root=first_root, second_root=second_root, path=path)
 
 
@@ -107,7 +107,7 @@ def _read_checkpoint() -> LogEntry:
 def _to_note(entry: LogEntry) -> str:
     text = signed_note.Checkpoint(entry.origin, entry.sequence, bytes(entry.root)).text
     signed = bytes(entry.signature)
-    return f"{text}\n{signed_note.line(entry.origin, signed[:4], signed[4:])}"
+    return f"{text}\n{signed_note.format_signature(entry.origin, signed[:4], signed[4:])}"
 
 
 def _encode(hashes: Iterable[bytes | memoryview]) -> list[str]:

@@ -16,7 +16,7 @@ from sources.vocabulary import ROSTER_SIZE
 from wire.models import SigningKey, Snapshot, Story, StoryRevision, WireState
 from wire.models.snapshot import is_sealed, newest_of_day
 from wire.publishing import editors_take
-from wire.publishing.story_json import COLUMNS, Derived, StoredStory, render, unpack
+from wire.publishing.story_json import COLUMNS, Derived, StoredStory, render_revision_json, unpack_json
 from wire.schemas import build_from
 from wire.schemas import story as schemas
 from wire.schemas.params import LIST_LIMIT
@@ -225,14 +225,14 @@ def read_stories(snapshot: Snapshot, manifest: dict[str, Any] | None = None) -> 
     found: dict[str, bytes | None] = {}
     for line in lines:
         now = stored.get(line["chatbotnews_id"])
-        is_same = now is not None and (now.revision, Derived.of(now)) == (line["revision"], Derived.read(line))
-        found[line["chatbotnews_id"]] = unpack(now) if now and is_same else None
+        is_same = now is not None and (now.revision, Derived.from_story(now)) == (line["revision"], Derived.from_manifest(line))
+        found[line["chatbotnews_id"]] = unpack_json(now) if now and is_same else None
     if None in found.values():
         revisions = StoryRevision.objects.filter(story__wire_date=snapshot.wire_date).select_related("story")
         by_revision = {(row.story.chatbotnews_id, row.revision): row for row in revisions}
         for line in (line for line in lines if found[line["chatbotnews_id"]] is None):
             row = by_revision[line["chatbotnews_id"], line["revision"]]
-            found[line["chatbotnews_id"]] = render(row.story, row, Derived.read(line))
+            found[line["chatbotnews_id"]] = render_revision_json(row.story, row, Derived.from_manifest(line))
     return list(filter(None, found.values()))
 
 
@@ -243,7 +243,7 @@ def _read_take(snapshot: Snapshot) -> schemas.EditorTakeOut:
 
 
 def _read_take_detail(day: dt.date, markdown: str) -> schemas.TakeDetail:
-    detail, url = editors_take.detail(markdown), f"{settings.WIRE_SITE_URL}/editor-take/{day}"
+    detail, url = editors_take.extract_detail(markdown), f"{settings.WIRE_SITE_URL}/editor-take/{day}"
     sentence = first_sentence(detail.summary)
     if editors_take.BY_HAND not in markdown:  # a generated one begins with "The" or "No"
         sentence = sentence[:1].lower() + sentence[1:]

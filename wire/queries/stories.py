@@ -15,7 +15,7 @@ from sources.queries import canonical_source
 from wire.models import Story, StoryTopic
 from wire.models.search import encode_filters, first_place
 from wire.models.story import StoryListQuerySet, StoryQuerySet
-from wire.publishing.story_json import COLUMNS, citable, read_json
+from wire.publishing.story_json import COLUMNS, read_stories_json, to_citable
 from wire.schemas.params import LIST_LIMIT, SEARCH_LIMIT, Group, Sort
 from wire.schemas.stories_answer import StoriesAnswer
 from wire.schemas.story import CitationOut, SearchOut, StoriesOut, StoryOut, TopicOut
@@ -56,7 +56,7 @@ def get_standing_story(story_id: str) -> StoryOut:
 def get_story_json(story_id: str) -> bytes:
     """Return `get_story` as finished JSON, with the fields of other apps, such as `factchecks`. Raises: NotFound."""
     rows = Story.objects.published().filter(chatbotnews_id=story_id)
-    found = read_json(rows.values_list(*COLUMNS)) if is_story_id(story_id) else []
+    found = read_stories_json(rows.values_list(*COLUMNS)) if is_story_id(story_id) else []
     if not found:
         raise _not_found(story_id)
     more = get_story_extras(story_id)
@@ -72,7 +72,7 @@ def get_citation(story_id: str, citation_format: CitationFormat = CitationFormat
             "get_story tells its status; search_wire finds other coverage.",
         )
     return CitationOut(
-        citation=cite(citable(story, story.current), citation_format), format=str(citation_format), story_id=story.chatbotnews_id
+        citation=cite(to_citable(story, story.current), citation_format), format=str(citation_format), story_id=story.chatbotnews_id
     )
 
 
@@ -135,7 +135,7 @@ def list_heads() -> tuple[list[ListHead], list[ListHead]]:
     """Return the categories and the topics, each in the order of its vocabulary."""
 
     def head(name: Category | Topic, total: tuple[int, bool], rows: Any, columns: Sequence[str] = COLUMNS) -> ListHead:
-        newest = read_json(list_rows(rows, (None, ""), 1, columns))
+        newest = read_stories_json(list_rows(rows, (None, ""), 1, columns))
         return ListHead(name, *total, next(map(StoryOut.model_validate_json, newest), None))
 
     categories = [head(one, count_capped(category_ids, one), select_category(one)) for one in Category]
@@ -265,7 +265,7 @@ def _list_page(
 ) -> StoriesAnswer[StoriesOut]:
     """Return a page of stories, of StoryTopic or of StoryEntity, newest first. `name`: the list's, for cursors."""
     rows = list_rows(rows, list_place(name, cursor), limit + 1, columns)
-    return build_page(name, read_json(rows), limit, total)
+    return build_page(name, read_stories_json(rows), limit, total)
 
 
 def build_page(name: str, found: Sequence[bytes], limit: int, total: tuple[int, bool]) -> StoriesAnswer[StoriesOut]:

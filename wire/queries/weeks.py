@@ -10,8 +10,7 @@ from django.db.models import Count, Max, Min
 
 from config.errors import NotFound
 from wire.models import Event, Snapshot, Story
-from wire.publishing import event_view
-from wire.publishing.event_view import EventView
+from wire.publishing.event_view import EventView, rank_event
 from wire.queries.events import events_by_id, to_brief
 from wire.queries.snapshots import latest_snapshot, published_dates
 from wire.queries.storylines import find_headline_events
@@ -58,7 +57,7 @@ def view_week(monday: dt.date | None = None) -> WeekView:
     for event in views.values():
         told_on = {report.story.published_at.astimezone(dt.UTC).date() for report in event.reports}.intersection(days)
         of_day.update(told_on)
-        places[event.event_id] = min((event_view.rank(event, day) for day in told_on), default=event_view.rank(event, first))
+        places[event.event_id] = min((rank_event(event, day) for day in told_on), default=rank_event(event, first))
     ranked = sorted(views.values(), key=lambda event: (-event.newsrooms, places[event.event_id]))
     storylines = list_storylines([event.event_id for event in ranked], views=views)
     ends = Snapshot.objects.days()

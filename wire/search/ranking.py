@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 from wire.models import Story
 from wire.models.search import TIE, documents, is_held, last_story, list_places, newest_places, read_events
-from wire.publishing.story_json import COLUMNS, read_json
+from wire.publishing.story_json import COLUMNS, read_stories_json
 from wire.schemas.params import Group, Sort
 from wire.schemas.stories_answer import StoriesAnswer, set_field
 from wire.schemas.story import SearchOut
@@ -286,7 +286,7 @@ def _answer(
 ) -> StoriesAnswer[SearchOut]:
     live = Story.objects.live().filter(pk__in=[one.pk for one in found])  # some were withdrawn meanwhile
     rows = {row[0]: row for row in live.order_by().values_list(*COLUMNS)}
-    shown = [(one.pk, json) for one in found if one.pk in rows for json in read_json([rows[one.pk]])]
+    shown = [(one.pk, json) for one in found if one.pk in rows for json in read_stories_json([rows[one.pk]])]
     stories = [json if more is None else set_field(json, "more_of_event", more[pk]) for pk, json in shown]
     head = SearchOut.model_construct(
         stories=[],

@@ -121,7 +121,7 @@ def event(request: HttpRequest, event_id: str) -> HttpResponse:
         "coverage": coverage,
         "missing": [name for tier in coverage.tiers for name in tier.silent],
         "not_received": [name for tier in coverage.tiers for name in tier.not_received],
-        "compared": [(one, event_view.figures(f"{one.headline}. {one.summary_medium}")) for one in compared],
+        "compared": [(one, event_view.find_figures(f"{one.headline}. {one.summary_medium}")) for one in compared],
         "names": queries.list_named([report.story.chatbotnews_id for report in found.reports]),
         "headlines": [story.headline for story in compared],
         "storyline_id": storyline_id,
@@ -244,7 +244,7 @@ def _show_day(request: HttpRequest, found: StoriesAnswer[DayOut], caching: str) 
     """Show a day's events, most widely reported first, of all categories or one; below a short day those of the days before."""
     chosen = read(Category, request.GET["category"]) if request.GET.get("category") else None
     (day, today), *earlier = queries.days_down_from(found.wire_date)
-    lead = event_view.leading(today, day) if chosen is None else None
+    lead = event_view.choose_leading_event(today, day) if chosen is None else None
     events = [event for event in today if event is not lead and chosen in (None, event.lead.category)]
     pages = Paginator(events, PER_PAGE).get_page(request.GET.get("page"))
     lead = lead if pages.number == 1 else None
@@ -261,7 +261,7 @@ def _show_day(request: HttpRequest, found: StoriesAnswer[DayOut], caching: str) 
         "lead": lead,
         "picture": queries.find_shown_picture(lead.lead.chatbotnews_id) if lead else None,
         "earlier": earlier if pages.number == pages.paginator.num_pages and chosen is None else (),
-        "take_html": html(editors_take.opening(found.editor_take)),
+        "take_html": html(editors_take.extract_opening(found.editor_take)),
         "near": queries.list_neighbours(found.wire_date),
         "changed": queries.view_day_changes(found.wire_date),
         "shape": describe_day(today, found.wire_date, len(found.story_json), len(publications), days_before),

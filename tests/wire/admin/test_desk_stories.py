@@ -16,7 +16,7 @@ from wire.admin import commands
 from wire.admin.stories import get_headline
 from wire.ingest import corrections
 from wire.models import EditorTake, Snapshot, Story
-from wire.publishing.story_json import permalink
+from wire.publishing.story_json import get_permalink
 from wire.text.vocabulary import NEWER_RULES
 
 pytestmark = pytest.mark.django_db
@@ -202,7 +202,7 @@ def test_a_preview_shows_the_card_and_the_citation_and_saves_nothing(desk: Clien
     assert f"Preview, not saved As readers would see it. {needed} Quince sails TechCrunch" in shown
     assert needed not in words(desk.post(page_of(story), form | {"reason": "It was wrong."}))
     assert (
-        f"According to TechCrunch, as summarized by ChatbotNews.ai, Quince sails. It is late. Source: {permalink(str(story))}"
+        f"According to TechCrunch, as summarized by ChatbotNews.ai, Quince sails. It is late. Source: {get_permalink(str(story))}"
         in shown
     )
     assert f"[corrected {today}]" in shown

@@ -100,8 +100,8 @@ def test_a_follower_has_what_the_database_has(limit: int) -> None:
 @pytest.mark.usefixtures("rich")
 def test_a_log_that_is_begun_late_leads_to_the_same_copy() -> None:
     Change.objects.all().delete()
-    assert changelog.create_missing() == last() > 0
-    assert changelog.create_missing() == 0
+    assert changelog.create_missing_log() == last() > 0
+    assert changelog.create_missing_log() == 0
     follower = Follower()
     follower.follow()
     assert follower.stories == database()
@@ -181,7 +181,7 @@ def test_none_that_came_since_is_left_out_although_a_run_writes_when_it_began(ho
 def test_a_cursor_of_another_log_is_refused() -> None:
     cursor = queries.get_changes(limit=1).next_cursor
     Change.objects.all().delete()
-    changelog.create_missing()
+    changelog.create_missing_log()
     with pytest.raises(InvalidArgument, match="a log that no longer exists"):
         queries.get_changes(cursor)
     for strange in ("x", "", cursor[:-2]):
@@ -193,7 +193,7 @@ def test_the_change_is_in_the_transaction_that_makes_it(monkeypatch: pytest.Monk
     def fail(*_args: object) -> None:
         raise RuntimeError
 
-    monkeypatch.setattr(changelog, "record", fail)
+    monkeypatch.setattr(changelog, "record_changes", fail)
     with pytest.raises(RuntimeError):
         publish(entry())
     assert not Story.objects.published().exists()

@@ -24,7 +24,7 @@ from wire.models import Load, Snapshot, Story, StoryRevision, WireState
 from wire.ops.archive.dump import one_moment, records
 from wire.ops.archive.verify import verify
 from wire.publishing.grouping import event_store
-from wire.publishing.publish import publish as publish_day
+from wire.publishing.publish import publish_day as publish_day
 from wire.publishing.publish import publish_pending
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -75,7 +75,7 @@ def test_eight_publishers_of_the_same_ten_days_make_ten_snapshots() -> None:
         *(entry(published_at=f"{day}T11:00:00Z", title=news, publisher="Wired", url=f"https://wired.com/{day}") for day in days[:3])
     )
     for day in reversed(days):
-        event_store.group(day)  # an event that grew while its days come out would publish some of them twice
+        event_store.group_day(day)  # an event that grew while its days come out would publish some of them twice
 
     def publisher(seed: int) -> list[dt.date]:
         mine = random.Random(seed).sample(days, len(days))

@@ -13,7 +13,7 @@ from tests.factories import NOW, entry, publish, story_of
 from wire import queries
 from wire.ingest import corrections
 from wire.models import Story
-from wire.publishing.consensus import Report, figures, weigh_consensus
+from wire.publishing.consensus import Report, score_reports, weigh_consensus
 from wire.text.filters import find_genre
 
 pytestmark = pytest.mark.django_db
@@ -218,7 +218,7 @@ def test_figures_of_many_are_those_of_each_and_never_count_more_than_report_news
         )
         for number, (who, title) in enumerate(reports)
     ]
-    found = figures(event, {one.chatbotnews_id for one in event})
+    found = score_reports(event, {one.chatbotnews_id for one in event})
     newsrooms = {one.publisher for one in event if one.is_news}
     for one in event:
         weighed = weigh_consensus(one, event)

@@ -8,7 +8,7 @@ from tests.factories import DAY, NOW, entry, publish, published, story_of, take
 from wire.ingest import corrections
 from wire.models import Snapshot, WireState
 from wire.models.snapshot import is_sealed
-from wire.publishing.publish import publish as publish_day
+from wire.publishing.publish import publish_day as publish_day
 from wire.publishing.publish import publish_pending
 
 pytestmark = pytest.mark.django_db

@@ -35,13 +35,13 @@ OTHER = entry(
 
 
 def made_anew() -> dict[str, bytes]:
-    return {s.chatbotnews_id: story_json.story_json(s) for s in Story.objects.published().with_text()}
+    return {s.chatbotnews_id: story_json.render_story_json(s) for s in Story.objects.published().with_text()}
 
 
 def read_fitting() -> dict[str, bytes]:
     """Return the stored JSON of the stories that it fits."""
     rows = [story_json.StoredStory(*row) for row in Story.objects.published().values_list(*story_json.COLUMNS)]
-    return {row.chatbotnews_id: json for row in rows if (json := story_json.unpack(row)) is not None}
+    return {row.chatbotnews_id: json for row in rows if (json := story_json.unpack_json(row)) is not None}
 
 
 def correct(story_id: str) -> None:
@@ -102,7 +102,7 @@ def forge_with_another_secret() -> None:
         for row in StoryJson.objects.all():
             compressed = forge_json(bytes(row.packed))[story_json.SEAL :]
             about = f"{row.revision} {row.made_of}\n"
-            row.packed = story_json._seal(settings.SECRET_KEY, about, compressed) + compressed
+            row.packed = story_json._compute_seal(settings.SECRET_KEY, about, compressed) + compressed
             row.save()
 
 
@@ -174,7 +174,7 @@ def test_a_sealed_row_that_its_revision_does_not_make_is_named() -> None:
     publish(ABOUT, SAME)
     row = StoryJson.objects.get(story=story_of(ABOUT))
     compressed = forge_json(bytes(row.packed))[story_json.SEAL :]
-    row.packed = story_json._seal(settings.SECRET_KEY, f"{row.revision} {row.made_of}\n", compressed) + compressed
+    row.packed = story_json._compute_seal(settings.SECRET_KEY, f"{row.revision} {row.made_of}\n", compressed) + compressed
     row.save()
     with pytest.raises(CommandError, match=f"First break: story {story_of(ABOUT)}: its stored JSON"):
         verifywire()
@@ -189,10 +189,10 @@ def test_with_another_secret_everything_is_made_anew_without_a_word(
     before = fetch_all(client)
     settings.SECRET_KEY = "made anew"
     assert fetch_all(client) == before
-    assert story_json.outdated_count() == 3
+    assert story_json.count_outdated_json() == 3
     verifywire()
-    assert story_json.render_outdated() == 3
-    assert (fetch_all(client), story_json.outdated_count(), read_fitting()) == (before, 0, made_anew())
+    assert story_json.render_outdated_json() == 3
+    assert (fetch_all(client), story_json.count_outdated_json(), read_fitting()) == (before, 0, made_anew())
     assert "damaged" not in caplog.text
 
 

@@ -13,7 +13,7 @@ from tests.mcpserver.asgi import request
 from wire import queries
 from wire.ingest import corrections
 from wire.models import Story
-from wire.publishing.story_json import citable
+from wire.publishing.story_json import to_citable
 from wire.schemas.story import StoryOut
 from wire.text.vocabulary import Category
 
@@ -171,7 +171,7 @@ def test_a_citation_without_an_id_of_what_was_changed_since_is_outdated(form: Ci
     published(title="Nobody here sells robots any more", summary="")
     story = published(title="Quince Robotics sells 12 robots to the town", summary="")
     assert story.current is not None
-    cited = cite(citable(story, story.current), form).split(" Source:")[0]
+    cited = cite(to_citable(story, story.current), form).split(" Source:")[0]
     assert queries.verify_citation(cited).verified == 1
     if withdrawn:
         corrections.withdraw_story(story.chatbotnews_id, reason="It was made up.", now=NOW + HOUR)

@@ -36,7 +36,7 @@ def shipped(tmp_path: Path) -> Callable[[list[dict[str, Any]]], None]:
     def ship(rows: list[dict[str, Any]]) -> None:
         file = tmp_path / "entities.json"
         file.write_text(json.dumps(rows))
-        entity_links.sync(file)
+        entity_links.sync_shipped_entities(file)
 
     return ship
 
@@ -204,15 +204,15 @@ def test_a_name_that_grows_and_has_no_page_is_proposed_until_it_is_decided() -> 
     found = Entity.objects.get(name="Marmotly Labs")
     assert found.reason == "4 stories in the four weeks to 15 January 2026, 0 expected."
     assert not StoryEntity.objects.filter(entity=found).exists()
-    entity_links.propose_names()
+    entity_links.propose_new_names()
     assert Entity.objects.get(name="Marmotly Labs").pk == found.pk
     Entity.objects.filter(pk=found.pk).update(state=Entity.State.NEVER)
-    entity_links.propose_names()
+    entity_links.propose_new_names()
     assert proposed() == []
 
 
 def test_a_proposal_goes_when_its_name_grows_no_more() -> None:
     grow("at Marmotly Labs sells")
     Story.objects.all().update(published_at="2026-01-15T10:00:00Z")
-    entity_links.propose_names()
+    entity_links.propose_new_names()
     assert proposed() == []

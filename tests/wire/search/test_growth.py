@@ -15,7 +15,7 @@ from wire.ingest import corrections
 from wire.models import SearchDocument, Snapshot, Story, StoryRevision, StoryTopic
 from wire.models.search import encode_filters, first_place, newest_places, place
 from wire.models.story import BY_EDITOR
-from wire.publishing.indexing import free_places
+from wire.publishing.indexing import find_free_places
 from wire.schemas.params import Group
 from wire.search import cursor, ranking
 from wire.text.query import Term, forms
@@ -137,9 +137,9 @@ def test_two_stories_never_take_one_place() -> None:
     documents = list(SearchDocument.objects.order_by("pk").select_related("story"))
     SearchDocument.objects.all().delete()
     story = documents[0].story
-    assert free_places([story, story]) == [documents[0].pk, documents[0].pk - 1]
+    assert find_free_places([story, story]) == [documents[0].pk, documents[0].pk - 1]
     documents[0].save(force_insert=True)
-    assert free_places([story]) == [documents[0].pk - 1]
+    assert find_free_places([story]) == [documents[0].pk - 1]
 
 
 def test_no_two_filters_have_one_mark() -> None:

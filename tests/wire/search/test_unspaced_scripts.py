@@ -14,7 +14,7 @@ from tests.factories import entry, publish
 from wire import queries
 from wire.models import SearchDocument
 from wire.models.search import newest_places
-from wire.publishing.indexing import document
+from wire.publishing.indexing import build_document
 from wire.search.service import corrections
 from wire.text import tokens
 from wire.text.highlighting import mark_matches
@@ -131,7 +131,7 @@ def test_the_migration_indexes_such_stories_again_and_no_others() -> None:
     importlib.import_module("wire.migrations.0022_character_pairs").index_again(apps, None)
     again = SearchDocument.objects.select_related("story__current").get(pk=chinese.pk)
     assert again.story.current is not None
-    assert {name: getattr(again, name) for name in ("tokens", "headline_length", "marks", "story_id")} == document(
+    assert {name: getattr(again, name) for name in ("tokens", "headline_length", "marks", "story_id")} == build_document(
         again.story, again.story.current
     )
     assert newest_places([[Term(("xold",))]], limit=5) == [english.pk], "the index has no old word of what was made anew"

@@ -21,7 +21,7 @@ from wire.corpora.timeline.models import MODELS, Corpus, CorpusRelease, Report
 from wire.corpora.timeline.row_schemas import NEEDS_SOURCE, OFFICIAL, UNVERIFIED
 from wire.corpora.timeline.validation import expect
 from wire.models import WireState
-from wire.publishing.signing import sign
+from wire.publishing.signing import sign_hash
 from wire.search import postings_index as postings
 from wire.text.provenance import canonical, digest
 
@@ -41,7 +41,7 @@ def release(corpus: Corpus, note: str = "", *, checked: bool = False) -> CorpusR
         index(corpus, number)
         manifest = build_manifest(corpus, number, before.sha256 if before else "", corpus.written, corpus.meta)
         sha256 = digest(manifest)
-        signature, key = sign(sha256)
+        signature, key = sign_hash(sha256)
         return store_release(
             corpus,
             manifest,

@@ -29,7 +29,7 @@ class Command(WireCommand):
             result = verify(manifest)
         except (Broken, WireError) as error:
             raise CommandError(f"The backup of {manifest['taken_at']} is restored, but verification FAILED: {error}") from error
-        story_json.render_outdated()  # SECRET_KEY or WIRE_SITE_URL may differ from those of the backup
+        story_json.render_outdated_json()  # SECRET_KEY or WIRE_SITE_URL may differ from those of the backup
         self.stdout.write(
             f"The wire of {manifest['taken_at']} is restored. Verified: {result.counts['snapshot']:,} snapshots, "
             f"{result.counts['story']:,} stories; the chain ends in {result.last_sha256}."

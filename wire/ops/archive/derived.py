@@ -27,8 +27,8 @@ from wire.models.entity import Entity
 from wire.models.search import place
 from wire.ops.archive.dump import CHUNK, Broken, Record
 from wire.publishing import signing, story_json
-from wire.publishing.entity_links import find_links
-from wire.publishing.indexing import document
+from wire.publishing.entity_links import find_entity_links
+from wire.publishing.indexing import build_document
 from wire.publishing.transparency import log
 from wire.text.vocabulary import ChangeKind, Status
 
@@ -68,7 +68,7 @@ def _check_names() -> None:
     """Check which stories name which company, person or product."""
     columns = ("story_id", "entity_id", "is_official", "published_at")
     number = 0
-    for links in find_links(Entity.objects.filter(state=Entity.State.SHOWN)):
+    for links in find_entity_links(Entity.objects.filter(state=Entity.State.SHOWN)):
         expected = {tuple(getattr(link, column) for column in columns) for link in links}
         number += len(expected)
         stored = StoryEntity.objects.filter(story__in={link.story_id for link in links}).values_list(*columns)
@@ -87,7 +87,7 @@ def _check_document(story: Story, revision: StoryRevision) -> int:
         raise Broken(f"story {story}: search {'does not have it' if stored is None else 'has it although it was withdrawn'}.")
     if stored is None:
         return 0
-    expected = document(story, revision)
+    expected = build_document(story, revision)
     below = place(story.published_at, story.chatbotnews_id) - stored.place  # as many as others of the same second lay above it
     if any(getattr(stored, name) != value for name, value in expected.items()) or not 0 <= below < CROWD:
         raise Broken(f"story {story}: search has words for it that its revision lacks, or the wrong place for it.")
@@ -143,7 +143,7 @@ def check_log() -> None:
     """Compare leaves, roots, nodes and signatures. Raises: Broken, which names table and row."""
     with (
         closing(one for one in LogEntry.objects.order_by("sequence").iterator(BATCH)) as entries,
-        closing(log.recompute()) as leaves,
+        closing(log.recompute_leaves()) as leaves,
     ):
         try:
             _compare(entries, leaves)
@@ -166,7 +166,7 @@ def _compare(entries: Iterator[LogEntry], leaves: Iterable[log.Leaf]) -> None:
                 what = "it is missing" if stored is None else "its digest is not what the snapshots have"
                 raise Broken(f"wire_lognode {at[0]}/{at[1]}: {what}.")
         is_any_signed = is_any_signed or bool(entry.origin)
-        if entry.origin and not log.is_signed(entry, leaf.root):
+        if entry.origin and not log.is_checkpoint_signed(entry, leaf.root):
             raise Broken(f"wire_logentry {entry.sequence}: its checkpoint does not bear the signature of one of the wire's keys.")
         if not entry.origin and bytes(entry.signature):
             raise Broken(f"wire_logentry {entry.sequence}: its signature names no origin.")

@@ -17,7 +17,7 @@ from wire.models import EditorTake, Event, SigningKey, Snapshot, Story, StoryAli
 from wire.ops.archive.dump import CHUNK, KEY_FIELDS, PAIR_FIELDS, SNAPSHOT_FIELDS, STORY_FIELDS, TAKE_FIELDS, Broken, Record
 from wire.ops.archive.verify import Verifier, check_records, read_revision
 from wire.publishing import changelog, signing, story_json
-from wire.publishing.indexing import index
+from wire.publishing.indexing import index_stories
 from wire.publishing.transparency import log
 from wire.text.provenance import canonical
 
@@ -39,9 +39,9 @@ def restore(records: Iterable[Record], on_progress: Callable[[int], None] = lamb
                     number += len(chunk)
                     on_progress(number)
             if empty:
-                log.catch_up()
-                signing.sign_newest()
-                changelog.create_missing()
+                log.append_missing()
+                signing.sign_newest_checkpoint()
+                changelog.create_missing_log()
                 WireState.raise_version()
     except (AttributeError, KeyError, TypeError, ValueError, ValidationError, DataError, IntegrityError) as error:
         raise Broken(f"after record {number}: not what dumpwire writes ({error!r}). Nothing was restored.") from error
@@ -91,8 +91,8 @@ def _restore_stories(chunk: list[Record]) -> None:
             story.published_at = story.current.published_at
             published.append((story, story.current))
     Story.objects.all().write(stories, ["current", "status", "category", "published_at"])
-    index(published)
-    story_json.store(published)
+    index_stories(published)
+    story_json.store_story_json(published)
 
 
 def _build_story(record: Record, publications: dict[str, Publication]) -> Story:

@@ -19,7 +19,7 @@ from wire.ingest.normalise import Rejected
 from wire.models import StoryRevision
 from wire.ops.archive import derived, reader
 from wire.ops.archive.dump import VERSION, Broken, Record, one_moment, records
-from wire.publishing.signing import is_valid
+from wire.publishing.signing import is_valid_signature
 from wire.text.identity import chatbotnews_id
 from wire.text.plain_text import SHORT
 from wire.text.provenance import digest, story_content
@@ -164,7 +164,7 @@ class Verifier:
         """Check that a published key made it before it was retired, and before any key that came after signed."""
         key_id = record["key_id"]
         key = self._keys.get(key_id, {"public_key": "", "created_at": "", "retired_at": None})
-        if not is_valid(record["signature"], record["wire_sha256"], key["public_key"]):
+        if not is_valid_signature(record["signature"], record["wire_sha256"], key["public_key"]):
             raise Broken(f"{what}: the signature was not made by the published key {key_id}.")
         # The snapshot's own time is not hashed, so the keys that signed earlier snapshots count, too.
         others = (created_at for other, created_at in self._signers.items() if other != key_id)

@@ -89,7 +89,7 @@ def check_key_files() -> Iterator[Finding]:
 def find_signing_key_error() -> Exception | None:
     """Return why the key file cannot be used, if it exists."""
     try:
-        signing.key_in_force()
+        signing.get_key_in_force()
     except (OSError, TypeError, ValueError) as error:
         return error
     return None
@@ -257,7 +257,7 @@ def check_signing_key(_now: dt.datetime) -> Iterator[Finding]:
     newest = _find_newest()
     if find_signing_key_error():
         return  # a finding of check_key_files
-    held = signing.key_in_force()
+    held = signing.get_key_in_force()
     known = SigningKey.objects.filter(key_id=held).first()
     back = f"Restore the key in force to {signing.key_file()} from a backup, or run manage.py rotatekey."
     if newest is None:
@@ -287,7 +287,7 @@ def check_stories(_now: dt.datetime) -> Iterator[Finding]:
     if wrong:
         found = f"The stored JSON of {len(wrong)} of the newest {len(newest)} does not match their revisions, first {wrong[0]}."
         yield fail("stories", found, "Run manage.py verifywire: if it finds no changed revision, run renderwire.")
-    elif outdated := story_json.outdated_count():
+    elif outdated := story_json.count_outdated_json():
         yield warn("stories", f"{outdated:,} are rendered on each request: correct, but slow.", "Run manage.py renderwire.")
     else:
         yield ok("stories", f"The newest {len(newest)} are stored and match their revisions.")

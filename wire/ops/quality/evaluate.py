@@ -69,7 +69,7 @@ def events(rows: Sequence[Row], *, as_published: bool = False) -> Figures:
     """
     items = read_items(rows)
     grouped = [item for item in items if not is_roundup(item.headline)]
-    found = replay_days(grouped) if as_published else cluster.group(grouped).events
+    found = replay_days(grouped) if as_published else cluster.group_stories(grouped).events
     grouping, truth = [found.get(item.chatbotnews_id, item.chatbotnews_id) for item in items], [row["event"] for row in rows]
     figures = compare_groups(grouping, truth, [item.publisher for item in items])
     return figures | (count_misled(grouping, truth, items) if as_published else _score_lookups(items, truth))
@@ -92,7 +92,7 @@ def _score_lookups(items: Sequence[Item], truth: Sequence[str]) -> Figures:
     for asked, event in known[:: len(known) // ASKED + 1]:
         others = [(item, theirs) for item, theirs in known if item is not asked]
         for stories in (others, [(item, theirs) for item, theirs in others if theirs != event]):
-            found = headline_similarity.nearest(asked.headline, [item for item, _ in stories])
+            found = headline_similarity.find_nearest_story(asked.headline, [item for item, _ in stories])
             answers += found is not None
             right += found is not None and (found[0], event) in stories
         possible += event in {theirs for _, theirs in others}

@@ -29,7 +29,7 @@ def replay_days(items: Sequence[Item], models: Mapping[str, PairModel] | None = 
             if open_from - WINDOW <= other <= day
             for item in stories
         ]
-        events |= cluster.group(near, models).events
+        events |= cluster.group_stories(near, models).events
     return events
 
 

@@ -12,7 +12,7 @@ from wire.publishing.grouping import cluster, pair_context
 from wire.publishing.grouping.candidates import COLUMNS, OF_VECTORS, Item, find_candidates
 from wire.publishing.grouping.linkage import Ints, Pairs
 from wire.publishing.grouping.pair_features import Floats
-from wire.publishing.grouping.pair_model import read_models
+from wire.publishing.grouping.pair_model import parse_models
 from wire.text.filters import is_roundup
 from wire.text.vocabulary import PairLabel
 
@@ -99,7 +99,7 @@ def replay_halves(labelled: LabelledStories) -> dict[str, Figures]:
     late = [place for place, month in enumerate(months) if month >= middle]
     figures, found_of, both = dict[str, Figures](), dict[str, str](), _choose_stories(labelled, [*early, *late])
     for name, measured, others in ((f"before {middle}", early, late), (f"from {middle} on", late, early)):
-        models = read_models(fit_models(_choose_stories(labelled, others)))
+        models = parse_models(fit_models(_choose_stories(labelled, others)))
         part = _choose_stories(labelled, measured)
         found_of |= replay_days([story for story in part.stories if not is_roundup(story.headline)], models)
         figures[name] = _measure_events(part, found_of)

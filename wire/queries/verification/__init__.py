@@ -9,7 +9,7 @@ from citations.find.notes import find_notes
 from citations.find.segments import strip_markup
 from citations.format.formats import CitationFormat, cite
 from wire.models import Story
-from wire.publishing.story_json import citable, permalink
+from wire.publishing.story_json import get_permalink, to_citable
 from wire.queries.stories import get_standing
 from wire.queries.verification.citation_checks import check
 from wire.queries.verification.own_words import check_own_words
@@ -109,7 +109,7 @@ def _verify(
         checks=result.checks,
         quotations=result.quotations,
         story_id=story.chatbotnews_id,
-        permalink=permalink(story.chatbotnews_id),
+        permalink=get_permalink(story.chatbotnews_id),
         status=story.status,
         support=None if verdict != "reworded" else "unsupported" if result.is_unsupported else "supported",
         revision=current.revision,
@@ -147,4 +147,4 @@ def _answer(found: CitationMatch, verdict: str, problems: list[str], **fields: A
 def _cite(story: Story, form: CitationFormat | None) -> str | None:
     if story.current is None or story.status == Status.WITHDRAWN:
         return None
-    return cite(citable(story, story.current), form or CitationFormat.LAYERED)
+    return cite(to_citable(story, story.current), form or CitationFormat.LAYERED)

@@ -12,7 +12,7 @@ from citations.find.match import CitationMatch
 from citations.find.normalize import find_words, is_foreign, words_of
 from citations.format.formats import CitationFormat, cite
 from wire.models import StoryRevision
-from wire.publishing.story_json import permalink
+from wire.publishing.story_json import get_permalink
 from wire.queries.verification.locate import check_around, check_behind, check_mention
 from wire.queries.verification.own_words import check_own_words
 from wire.queries.verification.record import CheckResult, Publications, StoryRecord
@@ -156,7 +156,7 @@ def _check_fields(found: CitationMatch, known: StoryRecord, publications: Public
         check_statement(found.statement, known, result, is_named=is_named, may_go_on=found.is_open)
     if (url := found.original_url) is not None:
         # Reference managers keep the wire's page as the address.
-        is_own = known.is_url(url) or url.partition("@r")[0] == permalink(known.story.chatbotnews_id)
+        is_own = known.is_url(url) or url.partition("@r")[0] == get_permalink(known.story.chatbotnews_id)
         result.add("original_url", url, known.story.original_url, ok=is_own)
     if found.dates:
         day = known.story.wire_date.isoformat()

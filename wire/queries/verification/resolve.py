@@ -18,7 +18,7 @@ from citations.sentence_boundaries import sentences
 from wire.models import Story, StoryAlias, StoryRevision
 from wire.models.search import first_place, newest_places
 from wire.models.story import BY_EDITOR
-from wire.publishing.story_json import permalink
+from wire.publishing.story_json import get_permalink
 from wire.queries.verification.own_words import ABOUT, SOME, share_words
 from wire.queries.verification.record import Publications, StoryRecord
 from wire.text.claim_match import parse_statement
@@ -72,7 +72,7 @@ def name_articles(text: str) -> str:
     for begin, end in reversed(spans):
         url = next(iter(find_urls(text[begin:end])), "")
         if (story_id := ids.get(canonical.get(url, ""))) and story_id not in text:
-            text = text[:begin] + text[begin:end].replace(url, permalink(story_id), 1) + text[end:]
+            text = text[:begin] + text[begin:end].replace(url, get_permalink(story_id), 1) + text[end:]
     return text
 
 

@@ -12,7 +12,7 @@ from wire.corpora.articles.indexer import RunReport, index
 from wire.corpora.articles.models import OWN, Article, ArticleRevision, Publisher
 from wire.ingest import corrections
 from wire.models import EditorTake, Snapshot
-from wire.publishing.publish import publish
+from wire.publishing.publish import publish_day
 from wire.queries import corrections as told_corrections
 
 HOUR = dt.timedelta(hours=1)
@@ -54,7 +54,7 @@ def test_again_nothing_changes_and_a_new_take_is_a_revision(django_assert_max_nu
     with django_assert_max_num_queries(30):
         assert not run(NOW + HOUR).changed
     EditorTake.objects.create(wire_date=DAY, markdown="A day of **noodles**.", author="x")
-    publish(DAY, now=NOW + HOUR)
+    publish_day(DAY, now=NOW + HOUR)
     assert run(NOW + 2 * HOUR).counts["edited"] == 1
     assert "noodles" in queries.buy_article(OWN, TAKE)[0].text
     assert ArticleRevision.objects.count() == 1

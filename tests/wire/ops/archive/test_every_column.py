@@ -95,7 +95,7 @@ def wire(
         rich_wire()
         publish(pond := entry(title="A robot falls into a pond", summary=LONG, publisher="Wired", url="https://wired.com/pond"))
         corrections.correct_texts(story_of(pond).chatbotnews_id, headline="A robot falls into a lake", reason="A lake.", now=NOW)
-        signing.rotate(NOW)
+        signing.rotate_key(NOW)
         publish(
             entry(
                 title="Another robot falls into a lake",

@@ -44,7 +44,7 @@ def test_a_restored_wire_is_the_same_wire_and_goes_on_with_its_key(tmp_path: Pat
     assert verify(restored).counts["snapshot"] == 1
     assert (dump(tmp_path / "after.ndjson"), signing.key_file().read_bytes()) == (before, key)
     publish(entry())
-    assert Snapshot.objects.order_by("-sequence")[0].key_id == signing.key_in_force()
+    assert Snapshot.objects.order_by("-sequence")[0].key_id == signing.get_key_in_force()
 
 
 def test_backups_taken_while_others_publish_restore_and_verify(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -69,7 +69,7 @@ def test_a_wire_in_good_health_has_nothing_to_do() -> None:
     FeedHealth.objects.filter(feed__publication__slug="wired").update(failures=1, failure="Gone.")  # once is nothing yet
     [said] = [finding for finding in examine(NOW) if finding.name == "feeds"]
     assert re.match(r"ok feeds: (\d+) of (\d+) answer; last tried", str(said))
-    signing.rotate(NOW)
+    signing.rotate_key(NOW)
     assert examined() == {}
 
 
@@ -167,7 +167,7 @@ def _put_an_rsa_key() -> None:
 
 def _put_a_retired_key_back() -> None:
     old = signing.key_file().read_bytes()
-    signing.rotate(NOW)
+    signing.rotate_key(NOW)
     signing.key_file().write_bytes(old)
 
 
@@ -334,7 +334,7 @@ def test_a_key_file_of_another_user_is_named_with_its_owner_as_the_cause(monkeyp
     def refuse() -> None:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(signing, "key_in_force", refuse)
+    monkeypatch.setattr(signing, "get_key_in_force", refuse)
     assert str(examined()["key file"]) == (
         f"FAIL key file: {signing.key_file()} cannot be read: Permission denied. chown it to the user that the wire runs as."
     )
