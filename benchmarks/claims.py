@@ -37,10 +37,10 @@ def inside() -> None:
     import django
 
     django.setup()
-    from wire.queries import corroborate
+    from wire.queries import corroborate_claim
 
     def judge(claim: str) -> str:
-        found = corroborate(claim)
+        found = corroborate_claim(claim)
         is_similar = found.verdict == "not_found" and any(event.similar for event in found.events)
         return SIMILAR if is_similar else found.verdict
 

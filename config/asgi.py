@@ -136,9 +136,9 @@ async def _watch() -> None:
     try:
         while True:
             try:
-                source, version = await loop.run_in_executor(thread, routing.source.look, queries.wire_version)
+                source, version = await loop.run_in_executor(thread, routing.source.look, queries.get_wire_version)
                 if version != seen:
-                    last = await loop.run_in_executor(thread, routing.read, queries.last_number)
+                    last = await loop.run_in_executor(thread, routing.read, queries.get_last_number)
                     if seen is None:
                         publish_waiters.settled.number = last
                     else:  # once all other processes have looked too, these changes are told

@@ -147,7 +147,7 @@ def _is_one(cursor: str) -> bool:
 _PAGES: Final[tuple[Callable[[str], Any], ...]] = (
     lambda cursor: queries.search_wire("openai", cursor=cursor),
     lambda cursor: queries.get_category(Category.LAUNCHES, 2, cursor),
-    lambda cursor: queries.list_days(2, cursor),
+    lambda cursor: queries.list_published_days(2, cursor),
     lambda cursor: resources.list_resources(cursor),
 )
 

@@ -63,12 +63,12 @@ def leaves(
     start: Annotated[int, Query(ge=0, le=2**53, description="Index of the first leaf.")] = 0,
     limit: Annotated[int, Query(ge=1, le=MOST_LEAVES)] = LEAVES,
 ) -> HttpResponse:
-    return answer(queries.get_log(start, limit), BRIEFLY)
+    return answer(queries.get_log_leaves(start, limit), BRIEFLY)
 
 
 @route(router, "/log/witnessed.json", proofs.WitnessedOut, "Other wires' logs that this one watches")
 def witnessed(request: HttpRequest) -> HttpResponse:
-    return answer(queries.get_witnessed(), BRIEFLY)
+    return answer(queries.get_witnessed_logs(), BRIEFLY)
 
 
 @route(router, "/changes.json", proofs.ChangesOut, "What changed, in order", 422)
@@ -98,7 +98,7 @@ def corroborate(
     request: HttpRequest,
     claim: Annotated[str, Query(min_length=1, max_length=MAX_CLAIM, description="A plain sentence: who did what.")],
 ) -> HttpResponse:
-    return answer(queries.corroborate(claim), BRIEFLY)
+    return answer(queries.corroborate_claim(claim), BRIEFLY)
 
 
 @route(router, "/compare/{event_id}.json", proofs.ComparisonOut, "Reports of one event side by side", 404, 422)

@@ -20,7 +20,7 @@ from config.http.connection_slots import Places, wait_for_disconnect
 from config.http.publish_waiters import Watch
 from config.http.request_guard import LIMITS, App, Message, Receive, Scope, Send
 from config.http.response_cache import CHANGES, READS
-from wire.queries.changes import LIMIT, MOST, cursor_behind, get_changes, last_cursor, parse_kinds
+from wire.queries.changes import LIMIT, MOST, build_cursor_behind, get_changes, get_last_cursor, parse_kinds
 from wire.queries.limits import check_limits
 from wire.schemas.params import read_moment
 from wire.schemas.proofs import ChangesOut
@@ -173,7 +173,7 @@ async def _follow(send: Send, kinds: Any, cursor: str, leaving: "asyncio.Task[No
                 await asyncio.sleep(0 if watch.is_watching else 1.0)
                 continue
             for change in found.changes:
-                head = f"id: {cursor_behind(found.next_cursor, change.number)}\nevent: {change.kind}\n"
+                head = f"id: {build_cursor_behind(found.next_cursor, change.number)}\nevent: {change.kind}\n"
                 await _send_chunk(send, f"{head}data: {change.model_dump_json()}\n\n".encode())
             moved = found.next_cursor != cursor
             cursor = found.next_cursor
@@ -192,7 +192,7 @@ async def _follow(send: Send, kinds: Any, cursor: str, leaving: "asyncio.Task[No
 
 
 async def _read_last_cursor() -> str:
-    return await in_thread(lambda: routing.read(last_cursor))
+    return await in_thread(lambda: routing.read(get_last_cursor))
 
 
 async def _read_changes(**asked: Any) -> ChangesOut:

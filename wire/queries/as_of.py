@@ -23,7 +23,7 @@ _PIN: Final = re.compile(r"(cbn-[0-9a-z]{12})@r([1-9][0-9]{0,5})(?:[:.]([0-9a-f]
 MOST_DAYS: Final = 400  # that one page of a category goes back
 
 
-def snapshot_as_of(moment: dt.datetime, day: dt.date | None = None) -> Snapshot:
+def find_snapshot_as_of(moment: dt.datetime, day: dt.date | None = None) -> Snapshot:
     """Return the snapshot of a day (default: the latest then) that was public at that moment. Raises: NotFound."""
     rows = Snapshot.objects.filter(generated_at__lte=moment)
     if day is not None:
@@ -42,19 +42,19 @@ def snapshot_as_of(moment: dt.datetime, day: dt.date | None = None) -> Snapshot:
 
 def get_day_as_of(moment: dt.datetime, day: dt.date | None = None) -> StoriesAnswer[DayOut]:
     """Return `get_today`, or one day, as of a moment. Raises: NotFound."""
-    snapshot = snapshot_as_of(moment, day)
-    return snapshots.get_archive(snapshot.wire_date, snapshot.revision)
+    snapshot = find_snapshot_as_of(moment, day)
+    return snapshots.get_archived_day(snapshot.wire_date, snapshot.revision)
 
 
 def get_provenance_as_of(moment: dt.datetime, day: dt.date | None = None) -> ProvenanceOut:
     """Raises: NotFound."""
-    snapshot = snapshot_as_of(moment, day)
+    snapshot = find_snapshot_as_of(moment, day)
     return snapshots.get_provenance(snapshot.wire_date, revision=snapshot.revision)
 
 
 def get_story_as_of(story_id: str, moment: dt.datetime) -> bytes:
     """Return a story's JSON as of a moment, event and figures too; with its status if it was withdrawn then. Raises: NotFound."""
-    story = stories.published_story(story_id)
+    story = stories.find_published_story(story_id)
     snapshots = Snapshot.objects.filter(wire_date=story.wire_date, generated_at__lte=moment).order_by("-revision")
     for number, snapshot in enumerate(snapshots.iterator(20)):
         line = next((line for line in snapshot.manifest["stories"] if line["chatbotnews_id"] == story_id), None)
@@ -71,7 +71,7 @@ def get_category_as_of(
 ) -> StoriesAnswer[StoriesOut]:
     """Return one page of a category's stories as listed at that moment, newest first. Raises: InvalidArgument (strange cursor)."""
     name = f"category {category} as of {int(moment.timestamp())}"
-    last_at, last_id = stories.list_place(name, cursor)
+    last_at, last_id = stories.parse_list_cursor(name, cursor)
     rows = Snapshot.objects.filter(generated_at__lte=moment).order_by("wire_date", "revision")
     if last_at is not None:
         rows = rows.filter(wire_date__lte=last_at.date())
@@ -96,7 +96,7 @@ def resolve_pin(story_id: str) -> tuple[Story, StoryRevision] | None:
     match = _PIN.fullmatch(story_id)
     if match is None or not is_story_id(match[1]):
         return None
-    story = stories.published_story(match[1])
+    story = stories.find_published_story(match[1])
     assert story.current is not None  # noqa: S101
     row = story.revisions.filter(revision=int(match[2]), revision__lte=story.current.revision).first()
     if row is None:

@@ -15,8 +15,8 @@ from sources.vocabulary import Tier
 from wire.models import Story
 from wire.models.search import newest_places, place
 from wire.publishing.event_view import EventReport, EventView
-from wire.queries.events import events_by_id
-from wire.queries.snapshots import is_sample
+from wire.queries.events import find_events_by_id
+from wire.queries.snapshots import is_sample_wire
 from wire.queries.stories import search_wire
 from wire.schemas import build_from
 from wire.schemas.params import Group
@@ -44,7 +44,7 @@ NOT_MEANT: Final = (
 )
 
 
-def corroborate(claim: str) -> CorroborationOut:
+def corroborate_claim(claim: str) -> CorroborationOut:
     """Return the events that bear a claim out, and their reporters. Raises: InvalidArgument for a claim without words."""
     claim = " ".join(claim.encode("utf-8", "replace").decode().split())[:MAX_CLAIM]
     newsroom, plain = _split_attribution(claim)
@@ -60,7 +60,7 @@ def corroborate(claim: str) -> CorroborationOut:
     chosen = [event for event in found if event.voices or event.makers or event.similar] or found
     shown = sorted(chosen, key=lambda event: (-len(event.voices), -len(event.similar), -event.coverage))[:EVENTS]
     # The sample wire fetches no feed, so none of its feeds is silent.
-    feeds = [] if is_sample() else sources_queries.feeds_health().feeds
+    feeds = [] if is_sample_wire() else sources_queries.feeds_health().feeds
     silent = sorted({feed.publication for feed in feeds if feed.active and (feed.silent or feed.last_success_at is None)})
     notes = [NOT_MEANT]
     if similar := list(dict.fromkeys(voice.publisher for event in found for voice in event.similar)):
@@ -90,7 +90,7 @@ def _find_events(claim: str) -> list[EventView]:
     places = newest_places([terms], limit=FOUND) if terms else []
     more = Story.objects.live().filter(search_document__in=places).values_list("event_id", flat=True)
     ids = list(dict.fromkeys([*hits, *more]))[:FOUND]
-    views = events_by_id(ids)
+    views = find_events_by_id(ids)
     return [views[event_id] for event_id in ids if event_id in views]
 
 

@@ -38,32 +38,32 @@ THIRD_PARTY = (
 
 def get_today(now: dt.datetime | None = None) -> StoriesAnswer[schemas.DayOut]:
     """Return the latest published day; `is_stale` when it is not the current UTC date. Raises: NothingPublished."""
-    snapshot = latest_snapshot(now)
-    return _read_day(snapshot, endpoint=f"{settings.WIRE_SITE_URL}/api/today.json", is_stale=is_stale(snapshot, now))
+    snapshot = get_latest_snapshot(now)
+    return _read_day(snapshot, endpoint=f"{settings.WIRE_SITE_URL}/api/today.json", is_stale=is_stale_day(snapshot, now))
 
 
 def get_todays_category(category: Category, now: dt.datetime | None = None) -> StoriesAnswer[schemas.DayStoriesOut]:
     """Return all stories of one category in the latest published day, in list order. Raises: NothingPublished."""
-    page = list_day(now=now)
+    page = list_day_stories(now=now)
     stories = [story for story in page.story_json if orjson.loads(story)["category"] == category]
     page.head.total = len(stories)
     return StoriesAnswer(page.head, stories)
 
 
-def list_day(day: dt.date | None = None, now: dt.datetime | None = None) -> StoriesAnswer[schemas.DayStoriesOut]:
+def list_day_stories(day: dt.date | None = None, now: dt.datetime | None = None) -> StoriesAnswer[schemas.DayStoriesOut]:
     """Return all stories of a day (default: the latest published), in list order. Raises: NotFound, NothingPublished."""
-    snapshot = find_snapshot(day) if day else latest_snapshot(now)
-    stories, stale = read_stories(snapshot), day is None and is_stale(snapshot, now)
+    snapshot = find_snapshot(day) if day else get_latest_snapshot(now)
+    stories, stale = read_stories(snapshot), day is None and is_stale_day(snapshot, now)
     head = schemas.DayStoriesOut.model_construct(
         wire_date=snapshot.wire_date, is_stale=stale, stories=[], next_cursor=None, total=len(stories), est_tokens=0
     )
     return StoriesAnswer(head, stories)
 
 
-def todays_stories() -> list[schemas.StoryRef]:
+def list_todays_stories() -> list[schemas.StoryRef]:
     """Return publisher and headline of the stories of the latest published day, in list order; [] before any."""
     try:
-        snapshot = latest_snapshot()
+        snapshot = get_latest_snapshot()
     except NothingPublished:
         return []
     columns = ("chatbotnews_id", "publication__name", "wire_date", "current__headline", "current__untrusted_instructions")
@@ -74,19 +74,19 @@ def todays_stories() -> list[schemas.StoryRef]:
     ]
 
 
-def published_dates() -> list[str]:
+def list_published_dates() -> list[str]:
     """Return every published day up to now, newest first, as YYYY-MM-DD."""
     days = Snapshot.objects.days().filter(wire_date__lte=utc_today()).order_by("-wire_date")
     return [day.isoformat() for day in days.values_list("wire_date", flat=True)]
 
 
-def get_archive(day: dt.date, revision: int | None = None) -> StoriesAnswer[schemas.DayOut]:
+def get_archived_day(day: dt.date, revision: int | None = None) -> StoriesAnswer[schemas.DayOut]:
     """Return one published day, in its latest revision or the given one. Raises: NotFound."""
     snapshot = find_snapshot(day, revision)
     return _read_day(snapshot, endpoint=archive_url(day, revision), is_stale=False)
 
 
-def list_days(limit: int = LIST_LIMIT, cursor: str | None = None) -> schemas.ArchiveOut:
+def list_published_days(limit: int = LIST_LIMIT, cursor: str | None = None) -> schemas.ArchiveOut:
     """Return published days, newest first. Raises: InvalidArgument for a strange cursor."""
     rows = Snapshot.objects.days().order_by("-wire_date")
     total, is_exact = count_capped(Snapshot.objects.days)
@@ -105,38 +105,38 @@ def get_provenance(
     day: dt.date | None = None, now: dt.datetime | None = None, revision: int | None = None
 ) -> schemas.ProvenanceOut:
     """Return hashes, signature and manifest of a day (default: the latest), in its latest revision or the given one."""
-    snapshot = find_snapshot(day, revision) if day else latest_snapshot(now)
+    snapshot = find_snapshot(day, revision) if day else get_latest_snapshot(now)
     return _to_provenance(snapshot, schemas.ProvenanceOut, sealed=is_sealed(snapshot.wire_date, now or timezone.now()))
 
 
 def get_editor_take(day: dt.date | None = None, now: dt.datetime | None = None) -> schemas.EditorTakeOut:
     """Return the brief of a day (default: the latest). Raises: NotFound, NothingPublished."""
-    return _read_take(find_snapshot(day) if day else latest_snapshot(now))
+    return _read_take(find_snapshot(day) if day else get_latest_snapshot(now))
 
 
-def latest_takes(limit: int) -> list[tuple[schemas.EditorTakeOut, dt.datetime]]:
+def list_latest_takes(limit: int) -> list[tuple[schemas.EditorTakeOut, dt.datetime]]:
     """Return the briefs of the newest days and when each was published, newest day first."""
     rows = Snapshot.objects.days().order_by("-wire_date")[:limit]
     return [(_read_take(snapshot), snapshot.generated_at) for snapshot in _find_newest(rows, "packed")]
 
 
-def wire_keys() -> schemas.KeysOut:
+def list_wire_keys() -> schemas.KeysOut:
     """Return every public key that ever signed, oldest first."""
     rows = SigningKey.objects.values("key_id", "public_key", "created_at", "retired_at")
     return schemas.KeysOut(keys=[schemas.KeyOut(algorithm=SigningKey.ALGORITHM, **row) for row in rows])
 
 
-def wire_version() -> int:
+def get_wire_version() -> int:
     """Return a counter that every public change raises."""
     return WireState.objects.values_list("version", flat=True).get(pk=1)
 
 
-def is_sample() -> bool:
+def is_sample_wire() -> bool:
     """Return if the sample wire is served: fictional stories, never to be cited as news."""
     return WireState.objects.filter(is_sample=True).exists()
 
 
-def latest_snapshot(now: dt.datetime | None = None) -> Snapshot:
+def get_latest_snapshot(now: dt.datetime | None = None) -> Snapshot:
     """Raises: NothingPublished."""
     today = (now or timezone.now()).astimezone(dt.UTC).date()
     snapshot = Snapshot.objects.filter(wire_date__lte=today).order_by("-wire_date", "-revision").first()
@@ -178,7 +178,7 @@ def archive_url(day: dt.date, revision: int | None = None) -> str:
     return f"{settings.WIRE_SITE_URL}/api/archive/{day}.json" + (f"?revision={revision}" if revision else "")
 
 
-def is_stale(snapshot: Snapshot, now: dt.datetime | None) -> bool:
+def is_stale_day(snapshot: Snapshot, now: dt.datetime | None) -> bool:
     """Return if the latest published day is not the current one."""
     return snapshot.wire_date != (now or timezone.now()).astimezone(dt.UTC).date()
 
@@ -198,7 +198,7 @@ def _read_day(snapshot: Snapshot, *, endpoint: str, is_stale: bool) -> StoriesAn
             attribution_required=True,
             publisher=schemas.Publisher(name="ChatbotNews.ai", url=settings.WIRE_SITE_URL),
             recommendedCitationFormat="layered",
-            sample=is_sample(),
+            sample=is_sample_wire(),
         ),
         wire_date=snapshot.wire_date,
         is_stale=is_stale,

@@ -37,7 +37,7 @@ CHART_HEIGHT: Final = 120
 @public
 def sources(request: HttpRequest) -> HttpResponse:
     health: dict[str, list[object]] = defaultdict(list)
-    found = queries.feeds_health()
+    found = queries.get_feeds_health()
     for feed in found.feeds:
         health[feed.publication].append(feed)
     roster = queries.list_sources()
@@ -61,7 +61,7 @@ def source(request: HttpRequest, slug: str) -> HttpResponse:
 
 @public
 def freshness(request: HttpRequest) -> HttpResponse:
-    return page(request, "freshness.html", {"health": queries.feeds_health()}, "no-store")
+    return page(request, "freshness.html", {"health": queries.get_feeds_health()}, "no-store")
 
 
 @public
@@ -88,7 +88,7 @@ def verify(request: HttpRequest) -> HttpResponse:
 @public
 def usage(request: HttpRequest) -> HttpResponse:
     """Show the number of calls by agents, without anything about the callers."""
-    days, names = queries.usage()
+    days, names = queries.count_usage()
     most = max(calls for _, calls, _ in days) or 1
 
     def bar(number: int) -> tuple[int, int]:

@@ -68,7 +68,7 @@ def site() -> Card:
         title="The conversational AI wire",
         source=f"AI-industry news from exactly {ROSTER_SIZE} publications",
         facts="Every story citable",
-        is_sample=queries.is_sample(),
+        is_sample=queries.is_sample_wire(),
     )
 
 
@@ -78,11 +78,11 @@ def story(story_id: str) -> Card:
     found = queries.get_standing_story(story_id)
     source = f"{found.original_publisher} · Tier {found.original_publisher_tier}, {found.original_publisher_tier_label}"
     if found.status == Status.WITHDRAWN:
-        return Card("Withdrawn", source, f"{when(found.published_at)} · do not cite it", queries.is_sample())
+        return Card("Withdrawn", source, f"{when(found.published_at)} · do not cite it", queries.is_sample_wire())
     number = found.cross_source_count
     reports = f"Reported by {number} independent sources" if number > 1 else "One source so far"
     facts = f"{when(found.published_at)} · {reports}"
-    return Card(found.headline, source, facts, queries.is_sample(), found.original_publisher)
+    return Card(found.headline, source, facts, queries.is_sample_wire(), found.original_publisher)
 
 
 @card
@@ -91,15 +91,15 @@ def event(event_id: str) -> Card:
     agreement = found.agreement[0].upper() + found.agreement[1:]
     by = f"by {found.first.original_publisher}, " if found.is_first_known else "on "
     facts = f"First {by}{when(found.first.published_at)}"
-    return Card(found.lead.headline, agreement, facts, queries.is_sample(), "An event")
+    return Card(found.lead.headline, agreement, facts, queries.is_sample_wire(), "An event")
 
 
 @card
 def day(day: str) -> Card:
-    found = queries.get_archive(read(read_date, day))
+    found = queries.get_archived_day(read(read_date, day))
     stories, publications = len(found.stories), len({story.original_publisher for story in found.stories})
     source = f"{stories} {'story' if stories == 1 else 'stories'} from {publications} of {ROSTER_SIZE} publications"
-    return Card(f"The wire of {found.wire_date:%-d %B %Y}", source, "Signed, and every story citable", queries.is_sample())
+    return Card(f"The wire of {found.wire_date:%-d %B %Y}", source, "Signed, and every story citable", queries.is_sample_wire())
 
 
 def draw_card(card: Card) -> bytes:

@@ -28,7 +28,7 @@ def healthz(_request: HttpRequest) -> HttpResponse:
 def readyz(_request: HttpRequest) -> HttpResponse:
     """Answer 200 with the age of the snapshot in seconds when the database answers and a snapshot is served, else 503."""
     try:
-        snapshot = queries.latest_snapshot()
+        snapshot = queries.get_latest_snapshot()
     except Unavailable:
         return _not_ready("database", "The database does not answer; the log says why. Cached answers are served, marked as stale.")
     except Error:

@@ -62,7 +62,7 @@ def export_list(request: HttpRequest, form: str) -> HttpResponse:
     if form not in FORMS:
         raise NotFound(f"There is no export in the format {form[:20]!r}.", f"Ask for {', '.join(FORMS)}.")
     given = _read_params(request, "date", "category", "topic", "query", "cursor")
-    page = queries.get_list(
+    page = queries.get_export_page(
         form,
         _read("date", read_day, given.get("date")),
         _read("category", Category, given.get("category")),

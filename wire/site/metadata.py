@@ -26,7 +26,7 @@ def site(request: HttpRequest) -> dict[str, Any]:
     """Template context of every page."""
     return {
         **llms_txt.addresses(),
-        "sample": SimpleLazyObject(queries.is_sample),
+        "sample": SimpleLazyObject(queries.is_sample_wire),
         "navigation": [link for plugin in list_plugins() for link in plugin.navigation],
         "graph": SimpleLazyObject(lambda: graph()),
         "publication_slugs": SimpleLazyObject(sources_queries.slugs_by_name),

@@ -56,7 +56,7 @@ def _of_process() -> Iterator[str]:
     yield _gauge("wire_database_outages", "How often the database became unreachable.", source.outages, kind="counter")
     if routing.REPLICA in settings.DATABASES:
         yield _gauge("wire_replica_read", "Whether the replica is read.", int(source.alias == routing.REPLICA))
-        is_up = int(not routing.explain_outage(queries.wire_version))
+        is_up = int(not routing.explain_outage(queries.get_wire_version))
         yield _gauge("wire_primary_up", "Whether the primary answers, whatever the replica does.", is_up)
         yield _gauge("wire_replica_fallbacks", "How often reads switched to the primary.", source.fallbacks, kind="counter")
 
@@ -74,7 +74,7 @@ def _of_wire() -> Iterator[str]:
 
 
 def _list_wire_metrics() -> Iterator[str]:
-    yield _gauge("wire_version", "Raised by every public change.", queries.wire_version(), kind="counter")
+    yield _gauge("wire_version", "Raised by every public change.", queries.get_wire_version(), kind="counter")
     yield _gauge("wire_pending_stories", "Stories with a change that is not published yet.", Story.objects.pending().count())
     yield _gauge("wire_vectors_missing", "Live stories without a vector: search and grouping use words alone.", count_missing())
     newest = Snapshot.objects.order_by("-sequence").values_list("sequence", "generated_at").first()

@@ -19,7 +19,7 @@ from config.http.responses import BRIEFLY, SHARED
 from config.plugins import get_story_extras
 from wire import queries
 from wire.publishing import editors_take, event_view
-from wire.schemas.figures import ActivityOut, read_week, write_week
+from wire.schemas.figures import ActivityOut, format_week, parse_week
 from wire.schemas.params import EntityKind, read_date
 from wire.schemas.stories_answer import StoriesAnswer
 from wire.schemas.story import DayOut
@@ -75,7 +75,7 @@ def home(request: HttpRequest) -> HttpResponse:
 
 @public
 def day(request: HttpRequest, day: str) -> HttpResponse:
-    return _show_day(request, queries.get_archive(read(read_date, day)), BRIEFLY)
+    return _show_day(request, queries.get_archived_day(read(read_date, day)), BRIEFLY)
 
 
 @public
@@ -85,7 +85,7 @@ def story(request: HttpRequest, story_id: str) -> HttpResponse:
         address = f"{reverse('story', args=[pin[0].chatbotnews_id])}#revision-{pin[1].revision}"
         return HttpResponseRedirect(address, headers={"Cache-Control": BRIEFLY})
     found = queries.get_story(story_id)
-    history = queries.story_history(story_id)
+    history = queries.list_story_revisions(story_id)
     coverage = queries.get_consensus(story_id=story_id) if found.status != Status.WITHDRAWN else None
     event = queries.view_event(found.event_id) if coverage else None
     addresses = {report.story.chatbotnews_id: report.story.original_url for report in event.reports} if event else {}
@@ -99,7 +99,7 @@ def story(request: HttpRequest, story_id: str) -> HttpResponse:
         "first": history[-1],
         "coverage": coverage,
         "event": event,
-        "names": queries.list_named([story_id]),
+        "names": queries.list_named_entities([story_id]),
         "siblings": [(one, addresses.get(one.chatbotnews_id, "")) for one in coverage.sibling_details] if coverage else (),
         "graph": metadata.graph([metadata.article(found)] if found.status != Status.WITHDRAWN else []),
     }
@@ -112,8 +112,8 @@ def event(request: HttpRequest, event_id: str) -> HttpResponse:
     if found.event_id != event_id:
         return HttpResponseRedirect(reverse("event", args=[found.event_id]), headers={"Cache-Control": BRIEFLY})  # events may part
     compared = [report.story for report in found.reports if report.independent]  # one a publication
-    coverage, possibly_same = queries.measure_coverage(found), queries.list_possibly_same(found)
-    storyline_id, *neighbours = queries.find_neighbours(found.event_id)
+    coverage, possibly_same = queries.measure_coverage(found), queries.list_possible_duplicates(found)
+    storyline_id, *neighbours = queries.find_storyline_neighbours(found.event_id)
     unsure = {other.event_id for other in possibly_same}
     context = {
         "event": found,
@@ -122,7 +122,7 @@ def event(request: HttpRequest, event_id: str) -> HttpResponse:
         "missing": [name for tier in coverage.tiers for name in tier.silent],
         "not_received": [name for tier in coverage.tiers for name in tier.not_received],
         "compared": [(one, event_view.find_figures(f"{one.headline}. {one.summary_medium}")) for one in compared],
-        "names": queries.list_named([report.story.chatbotnews_id for report in found.reports]),
+        "names": queries.list_named_entities([report.story.chatbotnews_id for report in found.reports]),
         "headlines": [story.headline for story in compared],
         "storyline_id": storyline_id,
         "neighbours": [None if one is None or one.event_id in unsure else one for one in neighbours],
@@ -142,19 +142,19 @@ def storyline(request: HttpRequest, event_id: str) -> HttpResponse:
 @public
 def week(request: HttpRequest, week: str | None = None) -> HttpResponse:
     """Show a week (default: the latest) by its storylines and events."""
-    return page(request, "week.html", queries.view_week(read(read_week, week) if week else None)._asdict())
+    return page(request, "week.html", queries.view_week(read(parse_week, week) if week else None)._asdict())
 
 
 @public
 def new(request: HttpRequest) -> HttpResponse:
     """Show the stories that came last. Which of them are new to a reader only the reader's browser knows."""
-    return page(request, "new.html", {"list": queries.list_arrivals(PER_NEW)})
+    return page(request, "new.html", {"list": queries.list_latest_arrivals(PER_NEW)})
 
 
 @public
 def category(request: HttpRequest, category: str) -> HttpResponse:
     found = read(Category, category)
-    listed = queries.category_events(found, PER_LIST, request.GET.get("cursor"))
+    listed = queries.list_category_events(found, PER_LIST, request.GET.get("cursor"))
     context = {"name": found.label, "kind": "Category", "list": listed, "feed": f"category-{found}"}
     return page(request, "list.html", context | _describe_trend(queries.get_activity(category=found), f"category={found}"))
 
@@ -162,7 +162,7 @@ def category(request: HttpRequest, category: str) -> HttpResponse:
 @public
 def topic(request: HttpRequest, topic: str) -> HttpResponse:
     found = read(Topic, topic)
-    listed = queries.topic_events(found, PER_LIST, request.GET.get("cursor"))
+    listed = queries.list_topic_events(found, PER_LIST, request.GET.get("cursor"))
     says = queries.get_topic_coverage(found, None, 1).summary
     context = {"name": found.label, "kind": "Topic", "list": listed, "says": says, "feed": f"topic-{found}"}
     return page(request, "list.html", context | _describe_trend(queries.get_activity(topic=found), f"topic={found}"))
@@ -185,7 +185,7 @@ def entity(request: HttpRequest, slug: str) -> HttpResponse:
     context = {
         "name": found.name,
         "kind": found.get_kind_display(),
-        "list": queries.entity_events(found, PER_LIST, request.GET.get("cursor")),
+        "list": queries.list_entity_events(found, PER_LIST, request.GET.get("cursor")),
         "says": head.summary,
         "feed": f"about-{slug}",
         "official": head.official_posts,
@@ -209,17 +209,17 @@ def names(request: HttpRequest) -> HttpResponse:
 @public
 def archive(request: HttpRequest) -> HttpResponse:
     """Show a calendar with the number of stories of each day, a year a page."""
-    year, years, days = queries.calendar(read(int, request.GET["year"]) if "year" in request.GET else None)
+    year, years, days = queries.get_calendar(read(int, request.GET["year"]) if "year" in request.GET else None)
     months = []  # newest first; weeks of days, Monday first, each with its number of stories (None: nothing published)
     for first in sorted({day.replace(day=1) for day in days}, reverse=True):
         weeks = calendar.Calendar().monthdatescalendar(first.year, first.month)
         counts = [[(day, days.get(day) if day.month == first.month else None) for day in week] for week in weeks]
         names = [
-            write_week(week[0]) if any(number is not None for _, number in week_counts) else ""
+            format_week(week[0]) if any(number is not None for _, number in week_counts) else ""
             for week, week_counts in zip(weeks, counts, strict=True)
         ]
         months.append({"first": first, "weeks": list(zip(names, counts, strict=True))})
-    activity = queries.count_days(days, min(days, default=None), max(days, default=None))
+    activity = queries.build_activity(days, min(days, default=None), max(days, default=None))
     context = {"year": year, "years": years, "months": months, "total": sum(days.values()), "activity": activity}
     return page(request, "archive.html", context)
 
@@ -232,7 +232,7 @@ def editor_take(request: HttpRequest, day: str) -> HttpResponse:
 
 @public
 def corrections(request: HttpRequest) -> HttpResponse:
-    cards, more = queries.corrections(PER_LIST, read(int, request.GET["before"]) if "before" in request.GET else None)
+    cards, more = queries.list_corrections(PER_LIST, read(int, request.GET["before"]) if "before" in request.GET else None)
     return page(request, "corrections.html", {"corrections": cards, "more": more})
 
 
@@ -243,7 +243,7 @@ def _describe_trend(activity: ActivityOut, parameters: str) -> dict[str, Any]:
 def _show_day(request: HttpRequest, found: StoriesAnswer[DayOut], caching: str) -> HttpResponse:
     """Show a day's events, most widely reported first, of all categories or one; below a short day those of the days before."""
     chosen = read(Category, request.GET["category"]) if request.GET.get("category") else None
-    (day, today), *earlier = queries.days_down_from(found.wire_date)
+    (day, today), *earlier = queries.list_days_down_from(found.wire_date)
     lead = event_view.choose_leading_event(today, day) if chosen is None else None
     events = [event for event in today if event is not lead and chosen in (None, event.lead.category)]
     pages = Paginator(events, PER_PAGE).get_page(request.GET.get("page"))
@@ -266,6 +266,6 @@ def _show_day(request: HttpRequest, found: StoriesAnswer[DayOut], caching: str) 
         "changed": queries.view_day_changes(found.wire_date),
         "shape": describe_day(today, found.wire_date, len(found.story_json), len(publications), days_before),
         "activity": activity,
-        "week": write_week(found.wire_date),
+        "week": format_week(found.wire_date),
     }
     return page(request, "day.html", context, caching)

@@ -93,7 +93,7 @@ def _build_results(form: SearchForm, params: Params, cursor: str | None) -> dict
         "hits": [{"story": story, "summary": _choose_summary(story, question)} for story in found.stories],
         "question": question,
         "understood": words,
-        "names": queries.list_named_in_query(form.query) if form.query else [],
+        "names": queries.find_query_names(form.query) if form.query else [],
         "topics_named": [topic for topic in Topic if topic.label.casefold() in words],
         "nearest": nearest or ([] if found.total else queries.list_stories(NEAREST).stories),
         "is_nearest_by_words": bool(nearest),

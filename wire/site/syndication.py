@@ -91,11 +91,11 @@ def _read_list(name: str, sent: QueryDict) -> tuple[str, str, list[Item]]:
     kind, _, which = name.partition("-")
     match kind:
         case "corrections":
-            return "corrections", "/corrections", [*map(_correction_item, queries.corrections(ITEMS)[0])]
+            return "corrections", "/corrections", [*map(_correction_item, queries.list_corrections(ITEMS)[0])]
         case "takes":
-            return "editor’s takes", "/archive", [_take_item(take, at) for take, at in queries.latest_takes(ITEMS)]
+            return "editor’s takes", "/archive", [_take_item(take, at) for take, at in queries.list_latest_takes(ITEMS)]
         case "events":
-            return "all events", "/", [*map(_event_item, queries.category_events(None, ITEMS).events)]
+            return "all events", "/", [*map(_event_item, queries.list_category_events(None, ITEMS).events)]
         case "stories":
             return "all stories", "/new", _story_items(queries.list_stories(ITEMS).stories)
         case "category":
@@ -122,13 +122,13 @@ def _read_list(name: str, sent: QueryDict) -> tuple[str, str, list[Item]]:
             filters: dict[str, Any] = {name: getattr(search, name) for name in FILTERS}
             words = [f"“{search.query}”"] if search.query else ["stories"]
             title = " ".join([*words, *describe_filters(search).values()])
-            return title, f"/search?{write_query(params)}", _story_items(queries.newest_matches(search.query, ITEMS, **filters))
+            return (title, f"/search?{write_query(params)}", _story_items(queries.list_matches(search.query, ITEMS, **filters)))
     raise NotFound("There is no such feed.", "Every list links to its feeds.")
 
 
 def _story_items(stories: Iterable[StoryOut]) -> list[Item]:
     stories = list(stories)
-    events = queries.events_by_id({story.event_id for story in stories})
+    events = queries.find_events_by_id({story.event_id for story in stories})
     return [_news_item(story, events[story.event_id]) for story in stories if story.event_id in events]  # one may just have moved
 
 

@@ -46,7 +46,7 @@ STATIC_PAGES: Final = (
 @public
 def sitemap(request: HttpRequest) -> HttpResponse:
     others = [path for plugin in list_plugins() for path in plugin.sitemaps]
-    return xml(request, "sitemap_index.xml", {"maps": range(queries.sitemap_count(PER_SITEMAP)), "others": others})
+    return xml(request, "sitemap_index.xml", {"maps": range(queries.count_sitemaps(PER_SITEMAP)), "others": others})
 
 
 @public
@@ -55,9 +55,9 @@ def sitemap_pages(request: HttpRequest) -> HttpResponse:
     lists = [f"/category/{category}" for category in Category] + [f"/topic/{topic}" for topic in Topic]
     lists += [f"/about/{entity.slug}" for entity in queries.list_entities().entities if entity.stories]
     lists += [f"/source/{slug}" for slug in sources_queries.slugs_by_name().values()]
-    days = [f"/{kind}/{day}" for day in queries.published_dates() for kind in ("day", "editor-take", "provenance")]
+    days = [f"/{kind}/{day}" for day in queries.list_published_dates() for kind in ("day", "editor-take", "provenance")]
     days += [f"/week/{week}" for week in queries.list_weeks()]
-    days += [f"/archive/{day}.ndjson" for day in queries.published_dates()]
+    days += [f"/archive/{day}.ndjson" for day in queries.list_published_dates()]
     fixed = (*STATIC_PAGES, *docs_pages.list_addresses())
     return xml(request, "sitemap.xml", {"pages": [(path, None) for path in (*fixed, *lists, *days)]})
 
@@ -65,9 +65,9 @@ def sitemap_pages(request: HttpRequest) -> HttpResponse:
 @public
 def sitemap_stories(request: HttpRequest, number: int) -> HttpResponse:
     """List ten thousand stories and their events."""
-    if number >= queries.sitemap_count(PER_SITEMAP):
+    if number >= queries.count_sitemaps(PER_SITEMAP):
         raise NotFound("There is no such sitemap.", "The index is /sitemap.xml.")
-    return xml(request, "sitemap.xml", {"pages": queries.sitemap_stories(number, PER_SITEMAP)})
+    return xml(request, "sitemap.xml", {"pages": queries.list_sitemap_stories(number, PER_SITEMAP)})
 
 
 @public
@@ -140,7 +140,7 @@ def mcp_servers(_request: HttpRequest) -> HttpResponse:
 @require_safe
 def wire_keys(_request: HttpRequest) -> HttpResponse:
     """Answer the public keys that ever signed a snapshot; open to scripts of any site."""
-    response = answer(queries.wire_keys(), BRIEFLY)
+    response = answer(queries.list_wire_keys(), BRIEFLY)
     response["Access-Control-Allow-Origin"] = "*"
     return response
 

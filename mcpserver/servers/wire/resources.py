@@ -108,7 +108,7 @@ def _stories() -> list[Resource]:
             description=f"A story by {story.original_publisher}, {story.wire_date}.",
             mime_type=JSON,
         )
-        for story in queries.todays_stories()
+        for story in queries.list_todays_stories()
     ]
 
 
@@ -117,7 +117,7 @@ def _days() -> list[Resource]:
         Resource(
             uri=f"wire://archive/{day}", name=f"Wire of {day}", description=f"The wire as published for {day}.", mime_type=JSON
         )
-        for day in queries.published_dates()
+        for day in queries.list_published_dates()
     ]
 
 
@@ -160,7 +160,7 @@ _NAMED: Final = {*(resource.uri for resource in FIXED), *(f"wire://today/{catego
 # Pattern, the template that a read of it counts under, reader.
 _READERS: Final[tuple[tuple[str, str, Callable[..., Content]], ...]] = (
     (r"wire://today", "", lambda: _json(with_mcp(queries.get_today()))),
-    (r"wire://today/brief", "", lambda: _brief(queries.list_day())),
+    (r"wire://today/brief", "", lambda: _brief(queries.list_day_stories())),
     (r"wire://today/([a-z]+)", "", lambda slug: _json(_today_category(slug).json())),
     (r"wire://today/([a-z]+)/brief", "", lambda slug: _brief(_today_category(slug))),
     (r"wire://editor-take/today", "", lambda: (MARKDOWN, queries.get_editor_take().markdown)),
@@ -168,8 +168,8 @@ _READERS: Final[tuple[tuple[str, str, Callable[..., Content]], ...]] = (
     (rf"wire://event/{_ID}", "wire://event/{id}", lambda event_id: _dump(queries.get_event(event_id))),
     (r"wire://topic/([a-z]+)", "wire://topic/{slug}", lambda slug: _json(_topic(slug).json())),
     (r"wire://topic/([a-z]+)/brief", "wire://topic/{slug}/brief", lambda slug: _brief(_topic(slug))),
-    (rf"wire://archive/{_DATE}", "wire://archive/{date}", lambda day: _json(with_mcp(queries.get_archive(_date(day))))),
-    (rf"wire://archive/{_DATE}/brief", "wire://archive/{date}/brief", lambda day: _brief(queries.list_day(_date(day)))),
+    (rf"wire://archive/{_DATE}", "wire://archive/{date}", lambda day: _json(with_mcp(queries.get_archived_day(_date(day))))),
+    (rf"wire://archive/{_DATE}/brief", "wire://archive/{date}/brief", lambda day: _brief(queries.list_day_stories(_date(day)))),
     (r"wire://sources", "", lambda: _dump(queries.list_sources())),
     (r"wire://llms\.txt", "", lambda: (TEXT, llms_txt())),
     (r"wire://provenance/today", "", lambda: _dump(queries.get_provenance())),

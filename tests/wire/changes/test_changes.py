@@ -16,7 +16,7 @@ from wire import queries
 from wire.ingest import corrections
 from wire.models import Change, Snapshot, Story
 from wire.publishing import changelog
-from wire.schemas.story import estimated_tokens
+from wire.schemas.story import estimate_tokens
 from wire.text.vocabulary import Category, ChangeKind
 
 pytestmark = pytest.mark.django_db
@@ -158,7 +158,7 @@ def test_an_answer_that_begins_counts_all_there_is_by_kind_and_is_small() -> Non
     assert queries.get_changes(since=BEGINNING, kinds=[ChangeKind.DAY_PUBLISHED]).counts == {"day_published": 4}
     assert "counts" not in queries.get_changes(first.next_cursor).model_dump()
     told = first.model_dump(mode="json")
-    assert first.est_tokens == pytest.approx(estimated_tokens([orjson.dumps(told)]), rel=0.01)
+    assert first.est_tokens == pytest.approx(estimate_tokens([orjson.dumps(told)]), rel=0.01)
     assert first.est_tokens <= 3_000
 
 

@@ -234,11 +234,11 @@ def test_an_editor_chooses_which_report_stands_for_an_event() -> None:
     made = [entry(title=WORDINGS[name], publisher=name, url=f"https://{name}.example/lamp") for name in ("TechCrunch", "Reuters")]
     publish(*made)
     chosen = story_of(made[1]).chatbotnews_id
-    version = queries.wire_version()
+    version = queries.get_wire_version()
     corrections.choose_event_lead(chosen)
     assert queries.list_events((DAY, DAY + dt.timedelta(1))).events[0].headline == WORDINGS["Reuters"]
     assert queries.get_event(chosen).lead == chosen
-    assert queries.wire_version() > version, "or cached answers would show the other"
+    assert queries.get_wire_version() > version, "or cached answers would show the other"
 
 
 @pytest.mark.django_db
@@ -304,7 +304,7 @@ def test_lists_of_events_neither_lose_nor_repeat_one_however_many_reports_it_has
     events = {str(story_of(one).event_id) for one in (*many, *lone)}
     seen, cursor = [], None
     while True:
-        page = queries.category_events(Category.LAUNCHES, 2, cursor)
+        page = queries.list_category_events(Category.LAUNCHES, 2, cursor)
         seen += [event.event_id for event in page.events]
         if (cursor := page.next_cursor) is None:
             break

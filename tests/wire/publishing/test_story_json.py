@@ -218,10 +218,10 @@ def test_renderwire_makes_anew_what_does_not_fit_and_nothing_else(settings: Sett
 
 def test_an_older_revision_of_a_day_shows_its_stories_as_they_were() -> None:
     publish(ABOUT, SAME)
-    before = queries.get_archive(DAY, 1).values()["stories"]
+    before = queries.get_archived_day(DAY, 1).values()["stories"]
     correct(story_of(ABOUT).chatbotnews_id)
-    assert queries.get_archive(DAY, 1).values()["stories"] == before
-    told: list[Any] = list(queries.get_archive(DAY, None).values()["stories"])
+    assert queries.get_archived_day(DAY, 1).values()["stories"] == before
+    told: list[Any] = list(queries.get_archived_day(DAY, None).values()["stories"])
     now = {story["chatbotnews_id"]: story for story in told}
     assert now[story_of(ABOUT).chatbotnews_id]["headline"] == "OpenAI launches a quince"
     assert Snapshot.objects.filter(wire_date=DAY).count() == 2

@@ -90,7 +90,7 @@ def hub(settings: Any) -> Iterator[Hub]:
 
 
 def announce(now: dt.datetime = NOW) -> float:
-    return websub.announce_changes(queries.last_number(), now)
+    return websub.announce_changes(queries.get_last_number(), now)
 
 
 def check() -> tuple[str, str]:

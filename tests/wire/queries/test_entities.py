@@ -65,7 +65,7 @@ def test_posts_of_its_own_publication_stand_apart_whether_they_name_it_or_not(cl
     assert post["chatbotnews_id"] == story_of(own).chatbotnews_id
     assert post["layered_ready"].startswith("According to OpenAI Blog, as summarized by ChatbotNews.ai,")
     assert client.get("/api/activity.json?entity=OpenAI").json()["total"] == 1
-    assert queries.list_named([story_of(own).chatbotnews_id])[0].slug == "openai"
+    assert queries.list_named_entities([story_of(own).chatbotnews_id])[0].slug == "openai"
     page = client.get("/about/openai").content.decode()
     assert "Its own posts" in page.partition("Introducing a quince model")[0]
 
@@ -111,7 +111,7 @@ def test_a_spelling_takes_no_other_names_address() -> None:
 
 @pytest.mark.parametrize("query", ["big apple", "claude monet"])
 def test_a_search_for_something_else_leads_to_no_name(query: str) -> None:
-    assert queries.list_named_in_query(query) == []
+    assert queries.find_query_names(query) == []
 
 
 @pytest.mark.parametrize(("name", "near"), [("Opan AI", "OpenAI"), ("Altman Sam", "Sam Altman"), ("Gemni", "Gemini")])

@@ -49,7 +49,7 @@ def test_lists_are_exported_and_exactly_one_must_be_named(client: Client) -> Non
         error = answer.json()
         assert words in error["message"] + error["hint"], error
     with pytest.raises(InvalidArgument):
-        queries.get_list("bib")
+        queries.get_export_page("bib")
 
 
 @pytest.mark.parametrize("asked", ["category=launches", "topic=openai", "query=openai"])

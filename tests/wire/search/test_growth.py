@@ -76,7 +76,7 @@ def test_of_a_long_topic_the_newest_stories_are_summed_up(monkeypatch: pytest.Mo
 def test_the_days_of_a_long_archive_are_counted_no_further(monkeypatch: pytest.MonkeyPatch) -> None:
     publish(*(entry(published_at=f"2026-01-{day}T10:00:00Z") for day in (12, 13, 14, 15)))
     monkeypatch.setattr(cursor, "COUNTED", 2)
-    listed = queries.list_days(limit=3)
+    listed = queries.list_published_days(limit=3)
     assert (listed.total, listed.total_is_exact, len(listed.dates)) == (2, False, 3)
 
 
@@ -172,8 +172,8 @@ def test_what_is_asked_of_an_index_is_no_query_syntax() -> None:
 
 def test_the_archive_shows_one_year_and_names_the_others(client: Client) -> None:
     publish(entry(published_at="2024-12-31T10:00:00Z"), entry(published_at="2026-01-15T10:00:00Z"))
-    assert queries.calendar() == (2026, [2026, 2025, 2024], {DAY: 1})
-    assert queries.calendar(2024)[2] == {dt.date(2024, 12, 31): 1}
+    assert queries.get_calendar() == (2026, [2026, 2025, 2024], {DAY: 1})
+    assert queries.get_calendar(2024)[2] == {dt.date(2024, 12, 31): 1}
     page(client, "/archive?year=2025")
     for year in ("2023", "0", "99999999999999", "x"):
         assert client.get("/archive", {"year": year}).status_code == 404

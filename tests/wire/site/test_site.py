@@ -235,7 +235,7 @@ def test_what_is_put_into_another_category_after_a_correction_is_not_corrected_a
     corrections.correct_texts(story_id, headline="OpenAI says otherwise", reason="Wrong.", now=NOW)
     corrections.classify_story(story_id, category=Category.ANALYSIS, topics=[Topic.OPENAI], reason="It is analysis.", now=NOW)
     corrections.withdraw_story(story_id, reason="It never happened.", now=NOW)
-    assert [told.what for told in queries.corrections(9)[0]] == ["Withdrawn", "Reclassified", "Corrected"]
+    assert [told.what for told in queries.list_corrections(9)[0]] == ["Withdrawn", "Reclassified", "Corrected"]
 
 
 def test_a_reclassification_shows_the_old_and_the_new_category_and_topics(client: Client) -> None:

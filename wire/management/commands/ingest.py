@@ -22,7 +22,7 @@ from sources import job_lock
 from wire.ingest.feed_entries import list_feeds
 from wire.ingest.replay import list_recordings, preview_source, replay_recordings
 from wire.ingest.run import Run, run_ingest
-from wire.queries import wire_version
+from wire.queries import get_wire_version
 from wire.search.vectors import fill
 
 LOOK_AGAIN: Final = 2.0  # seconds between two looks for a database that is away
@@ -117,7 +117,7 @@ class Command(WireCommand):
     def _wait_for_database(self, stop: Callable[[], bool]) -> None:
         """Wait without a request to any publisher, as nothing could be stored."""
         is_reported = False
-        while not stop() and (why := routing.explain_outage(wire_version)):
+        while not stop() and (why := routing.explain_outage(get_wire_version)):
             if not is_reported:
                 self.stderr.write(f"The database cannot be read: {why}. Nothing is fetched until it is back.")
                 is_reported = True

@@ -39,8 +39,8 @@ def create_backup(target: Path) -> Manifest:
                 "format": layout.FORMAT,
                 "v": layout.VERSION,
                 "taken_at": timestamp(timezone.now()),
-                "wire_version": queries.wire_version(),
-                "sample": queries.is_sample(),
+                "wire_version": queries.get_wire_version(),
+                "sample": queries.is_sample_wire(),
                 "sequence": sequence,
                 "wire_sha256": wire_sha256,
                 "migrations": sorted(map(list, list_applied())),
@@ -62,7 +62,7 @@ def create_backup(target: Path) -> Manifest:
 
 def _write_files(draft: Path) -> Manifest:
     """Write keys and tables; return their part of the manifest."""
-    (draft / layout.PUBLIC_KEYS).write_bytes(queries.wire_keys().model_dump_json(indent=2).encode())
+    (draft / layout.PUBLIC_KEYS).write_bytes(queries.list_wire_keys().model_dump_json(indent=2).encode())
     (draft / layout.KEYS).mkdir(mode=0o700)
     for key in list_keys():
         (draft / layout.KEYS / key.name).write_bytes(key.read_bytes())

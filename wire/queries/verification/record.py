@@ -32,7 +32,7 @@ class StoryRecord:
         """Its addresses at the publisher, which few citations name."""
         return {self.story.original_url, *(alias.url for alias in self.story.aliases.all())}
 
-    def is_url(self, said: str) -> bool:
+    def has_url(self, said: str) -> bool:
         """Return true for an address of the article, its escapes and what only tracks readers aside."""
         if {said, unquote(said)} & (self.urls | {unquote(url) for url in self.urls}):
             return True

@@ -13,7 +13,7 @@ from wire.corpora.articles.models import OWN, Article, ArticleRevision, Publishe
 from wire.ingest import corrections
 from wire.models import EditorTake, Snapshot
 from wire.publishing.publish import publish_day
-from wire.queries import corrections as told_corrections
+from wire.queries import list_corrections as told_corrections
 
 HOUR = dt.timedelta(hours=1)
 TAKE = f"http://localhost:8000/editor-take/{DAY}"

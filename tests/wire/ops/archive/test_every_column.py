@@ -292,7 +292,7 @@ def answers() -> dict[str, bytes]:
     """What readers get of every kind of address of REST and of the site, MCP's own lists included, in which a table can show."""
     client = Client()
     ids = ["cbn-000000000000", *Story.objects.order_by("published_at", "pk").values_list("chatbotnews_id", flat=True)]
-    days = queries.published_dates()
+    days = queries.list_published_dates()
     paths = [
         *(f"/api/stories/{story}.json" for story in ids),
         *(f"/api/consensus.json?story_id={story}" for story in ids),
