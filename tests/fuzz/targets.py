@@ -27,7 +27,7 @@ from tests.citations.stories import STORY as CITED
 from wire import queries
 from wire.ingest import lexicon
 from wire.ingest.normalise import GOOGLE_NEWS, Context, Rejected, normalise_entry
-from wire.search.cursor import decode, decode_place, encode, encode_place
+from wire.search.cursor import decode_cursor, decode_place, encode_cursor, encode_place
 from wire.search.ranking import KINDS
 from wire.text.identity import canonical_url
 from wire.text.plain_text import has_forbidden
@@ -125,8 +125,8 @@ def cursors(data: bytes) -> None:
     raw = data[1:].decode("utf-8", "replace")
     cursor = raw if data[0] % 2 else base64.urlsafe_b64encode(data[1:]).decode().rstrip("=")
     with suppress(WireError):
-        kind, values = decode(cursor, LISTS)
-        assert orjson.dumps(decode(encode(kind, *values), LISTS)) == orjson.dumps((kind, values))
+        kind, values = decode_cursor(cursor, LISTS)
+        assert orjson.dumps(decode_cursor(encode_cursor(kind, *values), LISTS)) == orjson.dumps((kind, values))
         place = decode_place(values[0])
         assert decode_place(encode_place(place)) == place
     if _is_one(cursor):
@@ -138,7 +138,7 @@ def cursors(data: bytes) -> None:
 def _is_one(cursor: str) -> bool:
     """Whether any list could have given it; a search is too dear to be asked in vain."""
     try:
-        decode(cursor, LISTS)
+        decode_cursor(cursor, LISTS)
     except WireError:
         return False
     return True

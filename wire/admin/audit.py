@@ -22,7 +22,7 @@ from wire import queries
 from wire.admin import base
 from wire.admin.stories import NAMED, find_newest_snapshot, get_headline, list_published
 from wire.models import EditorTake, SigningKey, Snapshot, Story, UsageCount
-from wire.models.snapshot import is_sealed, open_from
+from wire.models.snapshot import is_sealed, find_first_open_day
 from wire.publishing import editors_take
 from wire.publishing.publish import publish_day
 
@@ -202,7 +202,7 @@ class EditorTakeAdmin(base.TellsRefusals[EditorTake], base.PreviewedAdmin[Editor
 
 def _open_days(now: dt.datetime) -> list[dt.date]:
     """Return published days that are not final, newest first: those whose brief may still change."""
-    first, today = open_from(now), now.astimezone(dt.UTC).date()
+    first, today = find_first_open_day(now), now.astimezone(dt.UTC).date()
     days = Snapshot.objects.days().filter(wire_date__range=(first, today)).order_by("-wire_date")
     return list(days.values_list("wire_date", flat=True))
 

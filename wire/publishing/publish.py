@@ -20,7 +20,7 @@ from sources import picture_store, roster
 from sources.roster import Houses
 from sources.vocabulary import Tier
 from wire.models import EditorTake, Snapshot, Story, StoryRevision, WireState
-from wire.models.snapshot import is_sealed, open_from
+from wire.models.snapshot import is_sealed, find_first_open_day
 from wire.publishing import changelog, editors_take, story_json
 from wire.publishing.consensus import Report, add_context, build_report, find_first_report, score_reports, weigh_consensus
 from wire.publishing.entity_links import propose_new_names
@@ -30,7 +30,7 @@ from wire.publishing.indexing import index_stories
 from wire.publishing.signing import sign_checkpoint, sign_hash
 from wire.publishing.story_json import Derived, to_citable
 from wire.publishing.transparency import log as log_of_snapshots
-from wire.search.vectors import fill
+from wire.search.vectors import fill_vectors
 from wire.text import provenance
 from wire.text.vocabulary import ChangeKind, Status
 
@@ -53,10 +53,10 @@ class DayStory(NamedTuple):
 def publish_pending(now: dt.datetime | None = None, progress: Callable[[dt.date], None] = lambda _day: None) -> list[Snapshot]:
     """Publish every day that has unpublished revisions, or whose consensus these change; oldest first. Safe to call again."""
     now = now or timezone.now()
-    fill(VECTORS_TIME, only_pending=True)  # not under the lock: they take long; what is left is grouped by words alone
+    fill_vectors(VECTORS_TIME, only_pending=True)  # not under the lock: they take long; what is left is grouped by words alone
     newest = _read_newest_revision()
     waiting = _list_waiting_days()
-    first = open_from(now)
+    first = find_first_open_day(now)
     # An archive's days are linked a week at once: each time the stories of two months are read.
     for _number, of_week in groupby((day for day in waiting if day < first), lambda day: day.isocalendar()[:2]):
         week = list(of_week)
@@ -107,7 +107,7 @@ def republish_days(days: Collection[dt.date], *, now: dt.datetime, unsealed: boo
     """Publish the sealed ones of these days, with `unsealed` every day that is not sealed, and the days of other stories whose
     event that changes; oldest first, in one transaction. `reason`: why sealed days are published again, as an editor gave it.
     """
-    now, first = now.replace(microsecond=0), open_from(now)
+    now, first = now.replace(microsecond=0), find_first_open_day(now)
     with transaction.atomic():
         WireState.lock()
         chosen = _group_days({day for day in days if day < first}, first if unsealed else None)
@@ -126,7 +126,7 @@ def _link_storylines(days: Collection[dt.date]) -> None:
 
 def _group_days(days: set[dt.date], regroup_from: dt.date | None) -> set[dt.date]:
     """Group the stories of these days, regroup those from a day on; return these days and those that share events with them."""
-    fill(VECTORS_TIME_LOCKED, only_pending=True)  # of an editor's own change, or what came since
+    fill_vectors(VECTORS_TIME_LOCKED, only_pending=True)  # of an editor's own change, or what came since
     for day in sorted(days):
         event_store.group_day(day)
     touched: set[dt.date] = set()

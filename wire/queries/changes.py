@@ -14,7 +14,7 @@ from wire.models import Change, WireState
 from wire.schemas import build_from
 from wire.schemas.proofs import ChangeOut, ChangesOut
 from wire.schemas.story import estimate_tokens
-from wire.search.cursor import decode, encode
+from wire.search.cursor import decode_cursor, encode_cursor
 from wire.text.vocabulary import ChangeKind
 
 LIMIT: Final = 30  # about 2,200 tokens
@@ -40,7 +40,7 @@ def get_changes(
     if cursor is None:
         after = _find_change_before(since or dt.datetime.combine(utc_today(), dt.time(), dt.UTC), last)
     else:
-        of, after = decode(cursor, {"changes": 2})[1]
+        of, after = decode_cursor(cursor, {"changes": 2})[1]
         if of != epoch or isinstance(after, bool) or not isinstance(after, int) or not 0 <= after < 2**63:
             raise InvalidArgument(
                 "cursor belongs to a log that no longer exists: the wire has since been restored.",
@@ -55,7 +55,7 @@ def get_changes(
     by_kind = rows.order_by("kind").values_list("kind").annotate(Count("number")) if cursor is None else None
     answer = ChangesOut(
         changes=[_to_change_out(row) for row in page],
-        next_cursor=encode("changes", epoch, end),
+        next_cursor=encode_cursor("changes", epoch, end),
         has_more=has_more,
         est_tokens=0,
         counts=None if by_kind is None else dict(by_kind),
@@ -83,12 +83,12 @@ def parse_kinds(text: str | None) -> list[ChangeKind]:
 
 def get_last_cursor() -> str:
     """Return a cursor after every change that is announced so far."""
-    return encode("changes", *_read_log_end())
+    return encode_cursor("changes", *_read_log_end())
 
 
 def build_cursor_behind(cursor: str, number: int) -> str:
     """Return the cursor after one change, in the log of another cursor."""
-    return encode("changes", decode(cursor, {"changes": 2})[1][0], number)
+    return encode_cursor("changes", decode_cursor(cursor, {"changes": 2})[1][0], number)
 
 
 def get_last_number() -> int:

@@ -29,7 +29,7 @@ from wire.queries.stories import (
 from wire.schemas import build_from
 from wire.schemas.params import LIST_LIMIT
 from wire.schemas.story import EventBrief, EventsOut, StoryOut, estimate_tokens
-from wire.search.cursor import count_capped, decode, encode, invalid, place_of
+from wire.search.cursor import count_capped, decode_cursor, encode_cursor, build_cursor_error, encode_story_place
 from wire.text.filters import Genre, find_genre
 from wire.text.identity import is_story_id
 from wire.text.plain_text import plain_text
@@ -82,16 +82,16 @@ def list_events(
         and topic in (None, *(about for report in event.reports for about in report.story.topics))
     ]
     if cursor is not None:
-        *figures, last = decode(cursor, {name: 7})[1]
+        *figures, last = decode_cursor(cursor, {name: 7})[1]
         if not isinstance(last, str) or not all(isinstance(figure, int | float) for figure in figures):
-            raise invalid()
+            raise build_cursor_error()
         left = [(place, event) for place, event in events if place > (*figures, last)]
     found = EventsOut(
         wire_date=published[-1],
         is_stale=days is None and is_stale_day(find_snapshot(published[-1]), now),
         story_url=f"{settings.WIRE_SITE_URL}/story/{{lead}}",
         events=[to_event_brief(event) for _, event in left[:limit]],
-        next_cursor=encode(name, *left[limit - 1][0]) if len(left) > limit else None,
+        next_cursor=encode_cursor(name, *left[limit - 1][0]) if len(left) > limit else None,
         total=len(events),
         est_tokens=0,
     )
@@ -211,7 +211,7 @@ def build_event_page(
                 found.append((event, json))
         if len(rows) < size:
             break
-    following = encode(name, place_of(found[limit - 1][1])) if len(found) > limit else None
+    following = encode_cursor(name, encode_story_place(found[limit - 1][1])) if len(found) > limit else None
     return EventList([event for event, _ in found[:limit]], following, *total)
 
 

@@ -21,7 +21,7 @@ from wire.schemas import build_from
 from wire.schemas import story as schemas
 from wire.schemas.params import LIST_LIMIT
 from wire.schemas.stories_answer import StoriesAnswer
-from wire.search.cursor import count_capped, decode, encode, invalid
+from wire.search.cursor import count_capped, decode_cursor, encode_cursor, build_cursor_error
 from wire.text.provenance import fpl_anchor
 from wire.text.vocabulary import Category
 
@@ -92,12 +92,12 @@ def list_published_days(limit: int = LIST_LIMIT, cursor: str | None = None) -> s
     total, is_exact = count_capped(Snapshot.objects.days)
     if cursor is not None:
         try:
-            rows = rows.filter(wire_date__lt=dt.date.fromisoformat(decode(cursor, {"days": 1})[1][0]))
+            rows = rows.filter(wire_date__lt=dt.date.fromisoformat(decode_cursor(cursor, {"days": 1})[1][0]))
         except (TypeError, ValueError):
-            raise invalid() from None
+            raise build_cursor_error() from None
     found = _find_newest(rows[: limit + 1])
     days = [build_from(schemas.ArchiveDay, day, url=archive_url(day.wire_date), stories=day.story_count) for day in found[:limit]]
-    last = encode("days", days[-1].wire_date.isoformat()) if len(found) > limit else None
+    last = encode_cursor("days", days[-1].wire_date.isoformat()) if len(found) > limit else None
     return schemas.ArchiveOut(dates=days, next_cursor=last, total=total, total_is_exact=is_exact)
 
 

@@ -13,15 +13,15 @@ from config.plugins import get_story_extras
 from sources.models import Publication, utc_today
 from sources.queries import canonical_source
 from wire.models import Story, StoryTopic
-from wire.models.search import encode_filters, first_place
+from wire.models.search import encode_filters, compute_first_place
 from wire.models.story import StoryListQuerySet, StoryQuerySet
 from wire.publishing.story_json import COLUMNS, read_stories_json, to_citable
 from wire.schemas.params import LIST_LIMIT, SEARCH_LIMIT, Group, Sort
 from wire.schemas.stories_answer import StoriesAnswer
 from wire.schemas.story import CitationOut, SearchOut, StoriesOut, StoryOut, TopicOut
-from wire.search.cursor import COUNTED, Place, count_capped, decode, decode_place, encode, place_of
-from wire.search.ranking import Scope, newest_page
-from wire.search.service import search
+from wire.search.cursor import COUNTED, Place, count_capped, decode_cursor, decode_place, encode_cursor, encode_story_place
+from wire.search.ranking import Scope, build_newest_page
+from wire.search.service import search_stories
 from wire.text.identity import is_story_id
 from wire.text.plain_text import plain_text
 from wire.text.query import EVERYTHING
@@ -168,7 +168,7 @@ def search_wire(
     `suggestion` and `period` tell how the query was read. Raises: InvalidArgument when `query` holds no word or `cursor` is
     strange; NotInRoster when a source is none of the 24.
     """
-    return search(query, _build_scope(filters), utc_today(), limit, cursor, sort, group)
+    return search_stories(query, _build_scope(filters), utc_today(), limit, cursor, sort, group)
 
 
 def list_matches(query: str, limit: int, **filters: Unpack[Filters]) -> list[StoryOut]:
@@ -186,7 +186,7 @@ def list_filtered_stories(
     limit: int = SEARCH_LIMIT, cursor: str | None = None, **filters: Unpack[Filters]
 ) -> StoriesAnswer[SearchOut]:
     """Return all stories that pass the filters of `search_wire`, newest first. Raises: InvalidArgument, NotInRoster."""
-    return newest_page(_build_scope(filters), [EVERYTHING], limit, cursor)
+    return build_newest_page(_build_scope(filters), [EVERYTHING], limit, cursor)
 
 
 def _build_scope(filters: Filters) -> Scope:
@@ -197,7 +197,7 @@ def _build_scope(filters: Filters) -> Scope:
     publications = Publication.objects.filter(name__in=names).order_by("pk").values_list("pk", flat=True) if names else []
     any_of = tuple(mark for publication in publications for mark in encode_filters(publication=publication))
     all_of = encode_filters(filters.get("category"), [topic] if topic else [], tier=filters.get("tier"))
-    low, high = (None if moment is None else first_place(moment) for moment in (filters.get("since"), filters.get("until")))
+    low, high = (None if moment is None else compute_first_place(moment) for moment in (filters.get("since"), filters.get("until")))
     return Scope(marks=(*((mark,) for mark in all_of), *([any_of] if any_of else [])), low=low, high=high)
 
 
@@ -257,7 +257,7 @@ def select_topic_ids(topic: Topic, since: dt.datetime | None = None, until: dt.d
 
 def parse_list_cursor(name: str, cursor: str | None) -> Place | tuple[None, str]:
     """Return the place where the page before ended. Raises: InvalidArgument."""
-    return (None, "") if cursor is None else decode_place(decode(cursor, {name: 1})[1][0])
+    return (None, "") if cursor is None else decode_place(decode_cursor(cursor, {name: 1})[1][0])
 
 
 def _list_page(
@@ -270,7 +270,7 @@ def _list_page(
 
 def build_page(name: str, found: Sequence[bytes], limit: int, total: tuple[int, bool]) -> StoriesAnswer[StoriesOut]:
     """Return the first `limit` stories; one more means a next page."""
-    following = encode(name, place_of(found[limit - 1])) if len(found) > limit else None
+    following = encode_cursor(name, encode_story_place(found[limit - 1])) if len(found) > limit else None
     head = StoriesOut.model_construct(stories=[], next_cursor=following, total=total[0], total_is_exact=total[1], est_tokens=0)
     return StoriesAnswer(head, found[:limit])
 

@@ -19,7 +19,7 @@ from wire.queries.stories import explain_pin
 from wire.schemas import build_from
 from wire.schemas import story as schemas
 from wire.schemas.params import LIST_LIMIT
-from wire.search.cursor import decode, encode
+from wire.search.cursor import decode_cursor, encode_cursor
 from wire.text.identity import is_story_id
 from wire.text.plain_text import plain_text
 
@@ -82,7 +82,7 @@ def _read_storyline(event_id: str, limit: int, cursor: str | None = None) -> tup
         )
     storyline_id = event.storyline_id or event.event_id
     name = f"storyline {storyline_id}"
-    start = decode(cursor, {name: 1})[1][0] if cursor else 0
+    start = decode_cursor(cursor, {name: 1})[1][0] if cursor else 0
     shown = chapters[start : start + limit]
     views = find_events_by_id(chapters)
     found = schemas.StorylineOut(
@@ -96,7 +96,7 @@ def _read_storyline(event_id: str, limit: int, cursor: str | None = None) -> tup
             for chapter in shown
             if (cited := views[chapter].lead.citation_objects)  # a live story has them
         ],
-        next_cursor=encode(name, start + limit) if start + limit < len(chapters) else None,
+        next_cursor=encode_cursor(name, start + limit) if start + limit < len(chapters) else None,
         total=len(chapters),
         est_tokens=0,
     )

@@ -24,7 +24,7 @@ from sources.schemas import FeedHealthOut
 from sources.vocabulary import Circuit
 from wire import queries
 from wire.models import Snapshot, Story
-from wire.search.vectors import count_missing
+from wire.search.vectors import count_missing_vectors
 from wire.site.errors import missing
 
 log = logging.getLogger(__name__)
@@ -76,7 +76,7 @@ def _of_wire() -> Iterator[str]:
 def _list_wire_metrics() -> Iterator[str]:
     yield _gauge("wire_version", "Raised by every public change.", queries.get_wire_version(), kind="counter")
     yield _gauge("wire_pending_stories", "Stories with a change that is not published yet.", Story.objects.pending().count())
-    yield _gauge("wire_vectors_missing", "Live stories without a vector: search and grouping use words alone.", count_missing())
+    yield _gauge("wire_vectors_missing", "Live stories without a vector: search and grouping use words alone.", count_missing_vectors())
     newest = Snapshot.objects.order_by("-sequence").values_list("sequence", "generated_at").first()
     if newest:
         age = int((timezone.now() - newest[1]).total_seconds())

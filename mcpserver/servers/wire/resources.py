@@ -17,7 +17,7 @@ from wire.schemas.detail import Detail, shape_page
 from wire.schemas.params import read_date
 from wire.schemas.stories_answer import StoriesAnswer
 from wire.schemas.story import DayOut, DayStoriesOut, TopicOut
-from wire.search.cursor import decode, encode, invalid
+from wire.search.cursor import decode_cursor, encode_cursor, build_cursor_error
 from wire.site.llms_txt import llms_txt
 from wire.text.plain_text import plain_text
 from wire.text.vocabulary import Category, Topic
@@ -75,12 +75,12 @@ def list_resources(cursor: str | None = None) -> tuple[list[Resource], str | Non
     entries, begin = [*FIXED, *_stories(), *_days()], 0
     if cursor is not None:
         uris = [entry.uri for entry in entries]
-        (last,) = decode(cursor, {"resources": 1})[1]
+        (last,) = decode_cursor(cursor, {"resources": 1})[1]
         if last not in uris:
-            raise invalid()
+            raise build_cursor_error()
         begin = uris.index(last) + 1
     page = entries[begin : begin + PAGE]
-    return page, encode("resources", page[-1].uri) if begin + PAGE < len(entries) else None
+    return page, encode_cursor("resources", page[-1].uri) if begin + PAGE < len(entries) else None
 
 
 def with_mcp(day: StoriesAnswer[DayOut]) -> bytes:

@@ -113,10 +113,10 @@ def index(corpus: Corpus, number: int) -> None:
             documents[place] = search.tokens_of(orjson.loads(body))
             ranks[place] = search.rank_of(date, position)
             ages[place] = search.life(number, None)
-        if postings.is_filled(words, block):
-            postings.add(words, documents)
+        if postings.is_block_filled(words, block):
+            postings.add_documents(words, documents)
         else:
-            postings.fill(words, block, documents)
+            postings.fill_block(words, block, documents)
         postings.set_values(words, ranks)
         postings.set_values(lives, ages)
     for model in MODELS.values():

@@ -23,7 +23,7 @@ from wire.ingest.feed_entries import list_feeds
 from wire.ingest.replay import list_recordings, preview_source, replay_recordings
 from wire.ingest.run import Run, run_ingest
 from wire.queries import get_wire_version
-from wire.search.vectors import fill
+from wire.search.vectors import fill_vectors
 
 LOOK_AGAIN: Final = 2.0  # seconds between two looks for a database that is away
 VECTORS_TIME: Final = 300.0  # seconds a run at most; what is left is for the next
@@ -74,7 +74,7 @@ class Command(WireCommand):
 
     def _run(self, publication: str | None, *, by_hand: bool, stop: Callable[[], bool] = lambda: False) -> Run:
         run = run_ingest(list_feeds(publication), by_hand=by_hand, stop=stop)
-        fill(VECTORS_TIME)
+        fill_vectors(VECTORS_TIME)
         counts: Counter[str] = sum((report.counts for report in run.reports), Counter())
         results = Counter(report.result for report in run.reports) + Counter({"not due": run.waiting})
         feeds, items = _join_counts(results) or "none", _join_counts(counts) or "none"

@@ -31,7 +31,7 @@ from wire.ops.archive.reader import load_items
 from wire.ops.archive.restore import restore
 from wire.ops.archive.verify import dump_records
 from wire.publishing.publish import publish_pending
-from wire.search.vectors import count_missing, fill
+from wire.search.vectors import count_missing_vectors, fill_vectors
 
 SHOWN_PER_REASON: Final = 20
 
@@ -109,10 +109,10 @@ class Command(WireCommand):
         return total
 
     def _make_vectors(self) -> None:
-        if without := count_missing():
+        if without := count_missing_vectors():
             with _build_progress() as progress:
                 task = progress.add_task("making vectors", total=without)
-                fill(progress=lambda made: progress.update(task, completed=made))
+                fill_vectors(progress=lambda made: progress.update(task, completed=made))
 
     def _publish(self) -> list[Any]:
         waiting = Story.objects.pending().values("wire_date").distinct().count()

@@ -12,7 +12,7 @@ from wire.models import Event, Story, StoryPair, StoryRevision, StoryVector, Wir
 from wire.models.story import StoryQuerySet
 from wire.publishing.grouping import cluster, storyline_store, storylines
 from wire.publishing.grouping.candidates import WINDOW, Item
-from wire.search.vectors import embedder
+from wire.search.vectors import load_embedder
 from wire.text.filters import is_roundup
 from wire.text.vocabulary import Status
 
@@ -123,7 +123,7 @@ def _read_items(stories: StoryQuerySet, *, open_from: dt.date) -> list[Item]:
     rows = StoryRevision.objects.filter(story__in=stories).order_by("story", "revision")
     settled = ("status", "story__wire_date", "story__event_pinned")
     newest: dict[str, Any] = {row[0]: row[1:] for row in rows.values_list("story__chatbotnews_id", *columns, *settled)}
-    model = embedder()
+    model = load_embedder()
     vectors = StoryVector.objects.filter(story__in=stories, model=model.name) if model else StoryVector.objects.none()
     vector_of = {story_id: bytes(vector) for story_id, vector in vectors.values_list("story__chatbotnews_id", "vector")}
     items = []
