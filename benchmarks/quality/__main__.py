@@ -45,12 +45,12 @@ def _events(others: Path) -> Iterator[tuple[str, str, str]]:
     from wire.ops.quality import evaluate
 
     for name, rows in [*_labelled(others), *_real(others)]:
-        found = evaluate.events(rows)
+        found = evaluate.score_events(rows)
         bcubed = f"BCubed {found['bcubed_precision']:.2f} / {found['bcubed_recall']:.2f} / {found['bcubed_f1']:.3f}"
         told = f"{bcubed}, pairwise precision {found['pairwise_precision']:.3f}, recall {found['pairwise_recall']:.3f}"
         told += f"; a headline asked about: precision {found['asked_precision']:.2f}, recall {found['asked_recall']:.2f}"
         if len(rows) > 1000:
-            small = [evaluate.events(small_events(rows, seed)) for seed in range(SAMPLES)]
+            small = [evaluate.score_events(small_events(rows, seed)) for seed in range(SAMPLES)]
             told += f"; events of 1–6 stories: pairwise precision {statistics.mean(s['pairwise_precision'] for s in small):.3f}"
             told += f", BCubed F1 {statistics.mean(s['bcubed_f1'] for s in small):.3f} (mean of {SAMPLES} samples)"
         yield f"events, {name}", f"{len(rows):,} headlines, {int(found['events_true'])} events", told

@@ -21,7 +21,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 import django
 
 django.setup()
-from wire.management.commands.fitevents import read_labelled, read_stories, read_text  # noqa: E402
+from wire.management.commands.fitevents import read_labelled_stories, read_stories, read_text  # noqa: E402
 from wire.ops.quality.event_metrics import Figures  # noqa: E402
 from wire.ops.quality.pair_fit import LabelledStories, describe_model, fit_logistic  # noqa: E402
 from wire.publishing.grouping import storylines  # noqa: E402
@@ -51,7 +51,7 @@ def main() -> None:
     parser.add_argument("--storylines", type=Path, default=SAGAS, metavar="JSON", help=of_storylines)
     parser.add_argument("--only-try", action="store_true", help="Print the figures and write nothing.")
     options = parser.parse_args()
-    labelled, places = read_labelled(options.pairs, options.stories)
+    labelled, places = read_labelled_stories(options.pairs, options.stories)
     document = json.loads(WEIGHTS_FILE.read_text(encoding="utf-8"))
     models = document["models"] | fit_storylines(labelled, *_read_storylines(options.storylines, places, "tune"))
     if options.headlines:

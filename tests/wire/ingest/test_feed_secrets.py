@@ -36,7 +36,7 @@ from wire.corpora.articles.models import Publisher, Source
 from wire.ingest.feed_entries import get_fetch_policy
 from wire.ingest.run import run_ingest
 from wire.models import Story
-from wire.ops.doctor import examine
+from wire.ops.doctor import run_checks
 
 pytestmark = pytest.mark.django_db
 
@@ -329,7 +329,7 @@ def test_a_feed_that_had_a_password_before_is_masked_never_asked_and_named_by_th
     feed.refresh_from_db()
     failure = fetch_again(feed)
     assert failure == "The address cannot be fetched: it contains a user name or a password; correct it."
-    (finding,) = [finding for finding in examine(dt.datetime.now(dt.UTC)) if finding.name == "addresses"]
+    (finding,) = [finding for finding in run_checks(dt.datetime.now(dt.UTC)) if finding.name == "addresses"]
     assert "https://…@host.example/feed?token=… of TechCrunch" in str(finding)
     texts = {"doctor": str(finding), "page": client.get("/freshness").content.decode(), "failure": failure}
     assert holding(texts) == []

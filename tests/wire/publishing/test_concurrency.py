@@ -21,8 +21,8 @@ from tests.wire.archives import dump, line, loadwire, ndjson, verifywire
 from tests.wire.desk import at_desk, story_form, words
 from wire.ingest import corrections
 from wire.models import Load, Snapshot, Story, StoryRevision, WireState
-from wire.ops.archive.dump import one_moment, records
-from wire.ops.archive.verify import verify
+from wire.ops.archive.dump import read_consistently, read_wire_records
+from wire.ops.archive.verify import verify_dump
 from wire.publishing.grouping import event_store
 from wire.publishing.publish import publish_day as publish_day
 from wire.publishing.publish import publish_pending
@@ -164,13 +164,13 @@ def test_two_restores_of_one_dump_at_once_restore_it_once(rich_dump: bytes, tmp_
 def test_a_dump_is_of_one_moment_and_holds_no_writer_up() -> None:
     publish(*(entry() for _ in range(5)))
     with workers(1) as submit:
-        with one_moment():
-            reading = records()
+        with read_consistently():
+            reading = read_wire_records()
             found = [next(reading)]
             published = submit(lambda: publish(entry(), entry(published_at="2026-01-14T10:00:00Z"))).result(timeout=10)
             found += reading
         assert len(published) == 2
-    assert verify(found).counts["story"] == 5
+    assert verify_dump(found).counts["story"] == 5
     assert unbroken() == 3
 
 

@@ -16,7 +16,7 @@ from tests.factories import entry, feed_of, publish, published, see, story_of
 from wire import queries
 from wire.ingest import corrections
 from wire.models import Entity, Story, StoryEntity, WireState
-from wire.ops.archive.derived import check_tables
+from wire.ops.archive.derived import check_derived_tables
 from wire.ops.archive.dump import Broken
 from wire.publishing import entity_links
 from wire.publishing.publish import publish_pending
@@ -77,10 +77,10 @@ def test_a_revision_and_a_withdrawal_change_the_page_at_once() -> None:
     assert naming("Jensen Huang") == ["Jensen Huang sells quinces"]
     corrections.correct_texts(story_of(made).chatbotnews_id, headline="Sam Altman sells quinces", reason="It was he.")
     assert (naming("Jensen Huang"), naming("Sam Altman")) == ([], ["Sam Altman sells quinces"])
-    check_tables()
+    check_derived_tables()
     corrections.withdraw_story(story_of(made).chatbotnews_id, reason="It was nobody.")
     assert naming("Sam Altman") == []
-    check_tables()
+    check_derived_tables()
 
 
 def test_every_page_of_a_list_goes_on_where_the_one_before_ended(client: Client) -> None:
@@ -148,7 +148,7 @@ def test_an_upgrade_lists_the_stories_of_before(shipped: Callable[[list[dict[str
     assert not Entity.objects.filter(slug="sam-altman").exists(), "no release ships it any more"
     assert StoryEntity.objects.count() == 1
     assert WireState.objects.get().version > version
-    check_tables()
+    check_derived_tables()
 
 
 def test_an_upgrade_leaves_alone_what_editors_decided(shipped: Callable[[list[dict[str, Any]]], None]) -> None:
@@ -170,10 +170,10 @@ def test_migrating_again_changes_nothing() -> None:
 
 def test_a_list_that_was_tampered_with_is_named_by_the_check() -> None:
     published(title="Sam Altman opens a shop")
-    check_tables()
+    check_derived_tables()
     StoryEntity.objects.all().delete()
     with pytest.raises(Broken, match="companies, people and products"):
-        check_tables()
+        check_derived_tables()
 
 
 def grow(*texts: str) -> None:

@@ -24,8 +24,8 @@ class Command(WireCommand):
 
     def handle(self, *, name: str, publisher: bool, **_options: Any) -> None:
         try:
-            permissions.expect_new_name(name.strip())
-            password = self._ask()
+            permissions.validate_new_username(name.strip())
+            password = self._ask_password()
             permissions.create_editor(name.strip(), password, publisher=publisher)
         except WireError as error:
             raise CommandError(f"{error} {error.hint} No account was made.") from error
@@ -37,7 +37,7 @@ class Command(WireCommand):
             ran = subprocess.run(arguments, env=env, check=False, input=password, capture_output=True, text=True)  # noqa: S603
             self.stdout.write(f"In the sample wire: {(ran.stdout or ran.stderr).strip()}")
 
-    def _ask(self) -> str:
+    def _ask_password(self) -> str:
         if not sys.stdin.isatty():
             return sys.stdin.readline().strip()
         password = getpass.getpass()

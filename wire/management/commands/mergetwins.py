@@ -24,8 +24,8 @@ class Command(WireCommand):
     def handle(self, **options: Any) -> None:
         with faults.explaining():
             plan = duplicates.plan_merges()
-            self._show("would be merged", plan.twins)
-            self._show("were changed by an editor and stay; correct and withdraw them at the desk", plan.edited)
+            self._print_twins("would be merged", plan.twins)
+            self._print_twins("were changed by an editor and stay; correct and withdraw them at the desk", plan.edited)
             if plan.waiting:
                 self.stdout.write(f"{plan.waiting:,} were already merged and wait to be published.")
             if not (plan.twins or plan.waiting):
@@ -39,7 +39,7 @@ class Command(WireCommand):
             done, snapshots = duplicates.merge_twins()
         self.stdout.write(f"Done: {len(done.twins):,} merged, {len(snapshots):,} snapshots published.")
 
-    def _show(self, what: str, found: list[duplicates.Twin]) -> None:
+    def _print_twins(self, what: str, found: list[duplicates.Twin]) -> None:
         if found:
             self.stdout.write(f"{len(found):,} {what}:")
         for twin in found[:SHOWN]:

@@ -38,7 +38,7 @@ CROWD: Final = 50  # more stories than ever have the same second and ids that be
 BATCH: Final = 2_000
 
 
-def check_tables() -> None:
+def check_derived_tables() -> None:
     """Check tables that repeat the record for speed, on a verified record. Raises: Broken, naming the first that differs."""
     if list(WireState.objects.values_list("pk", flat=True)) != [1]:
         raise Broken("the state of the wire: it is not one row with the id 1.")
@@ -55,16 +55,16 @@ def check_tables() -> None:
         if sorted((row.topic, row.published_at) for row in story.story_topics.all()) != topics:
             raise Broken(f"story {story}: the lists of topics do not list it as its revision says.")
         found["topics"] += len(topics)
-        found["documents"] += _check_document(story, revision)
+        found["documents"] += _check_search_document(story, revision)
         if not story_json.matches_revision(story):
             raise Broken(f"story {story}: its stored JSON is not what its revision says; manage.py renderwire makes it again.")
     for what, rows in (("topics", StoryTopic.objects.count()), ("documents", SearchDocument.objects.count())):
         if rows != found[what]:
             raise Broken(f"lists and search: {rows:,} {what} are stored, but the live stories have {found[what]:,}.")
-    _check_names()
+    _check_entity_links()
 
 
-def _check_names() -> None:
+def _check_entity_links() -> None:
     """Check which stories name which company, person or product."""
     columns = ("story_id", "entity_id", "is_official", "published_at")
     number = 0
@@ -80,7 +80,7 @@ def _check_names() -> None:
         raise Broken(f"the pages of companies, people and products: {rows:,} stories are listed, but the texts name {number:,}.")
 
 
-def _check_document(story: Story, revision: StoryRevision) -> int:
+def _check_search_document(story: Story, revision: StoryRevision) -> int:
     """Check the search document of a story; return the number of its documents."""
     stored: SearchDocument | None = getattr(story, "search_document", None)
     if (stored is None) != (revision.status == Status.WITHDRAWN):
@@ -97,7 +97,7 @@ def _check_document(story: Story, revision: StoryRevision) -> int:
 def check_rosters(publications: Mapping[str, Record], rosters: Sequence[Record]) -> None:
     """Check `publications`, by slug, against `rosters` from the first one on, each with its own fingerprint. Raises: Broken."""
     seated = [one for one in publications.values() if one["seat"] is not None]
-    members = sorted(map(_to_member, seated), key=lambda row: str(row["name"]))
+    members = sorted(map(_to_roster_member, seated), key=lambda row: str(row["name"]))
     if fingerprint(members) != rosters[-1]["fingerprint"]:
         raise Broken(f"roster: fingerprint is {rosters[-1]['fingerprint']!r}, recomputed {fingerprint(members)!r}.")
     since, until, left = _replay_history(publications, rosters)
@@ -105,7 +105,7 @@ def check_rosters(publications: Mapping[str, Record], rosters: Sequence[Record])
         for name, days in (("admitted_on", since), ("retired_on", until)):
             if one[name] != days.get(slug):
                 raise Broken(f"publication {slug}: {name} is {one[name]!r}, the roster's history says {days.get(slug)!r}.")
-        if slug in left and _to_member(one) not in left[slug]:
+        if slug in left and _to_roster_member(one) not in left[slug]:
             raise Broken(f"publication {slug}: its name, tier or domain is not what it was when it left the roster.")
     seats = sorted(one["seat"] for one in seated)
     if seats != list(range(1, ROSTER_SIZE + 1)):
@@ -135,7 +135,7 @@ def _replay_history(
     return since, until, left
 
 
-def _to_member(publication: Record) -> dict[str, Any]:
+def _to_roster_member(publication: Record) -> dict[str, Any]:
     return {"name": publication["name"], "tier": publication["tier"], "domain": publication["domains"][0]}
 
 
@@ -146,12 +146,12 @@ def check_log() -> None:
         closing(log.recompute_leaves()) as leaves,
     ):
         try:
-            _compare(entries, leaves)
+            _compare_log(entries, leaves)
         except (Damaged, KeyError) as error:
             raise Broken(f"the log cannot be recomputed from the snapshots ({error!r}).") from error
 
 
-def _compare(entries: Iterator[LogEntry], leaves: Iterable[log.Leaf]) -> None:
+def _compare_log(entries: Iterator[LogEntry], leaves: Iterable[log.Leaf]) -> None:
     nodes = {(level, at): bytes(digest) for level, at, digest in LogNode.objects.values_list("level", "position", "digest")}
     entry, size, is_any_signed = None, 0, False
     for leaf in leaves:
@@ -191,7 +191,7 @@ def check_changes() -> None:
                 last_changes[subject] = (number, kind, revision, other)
             elif kind == ChangeKind.ROSTER_REPLACED:
                 roster = revision or 0
-    _check_stories(last_changes, number)
+    _check_last_changes(last_changes, number)
     days: dict[dt.date, int] = dict(Snapshot.objects.order_by("sequence").values_list("wire_date", "revision"))
     for day, latest in days.items():
         if last_changes.pop(str(day), (0, "", 0, ""))[2] != latest:
@@ -203,7 +203,7 @@ def check_changes() -> None:
         raise Broken(f"wire_change: no change up to {number} says that the roster was replaced by its revision {newest}.")
 
 
-def _check_stories(last_changes: dict[str, tuple[int, str, int | None, str]], last: int) -> None:
+def _check_last_changes(last_changes: dict[str, tuple[int, str, int | None, str]], last: int) -> None:
     columns: Any = ("chatbotnews_id", "status", "current__revision", "event_id", "pending")
     with closing(one for one in Story.objects.published().values_list(*columns).iterator(BATCH)) as stories:
         for story, status, revision, event, is_pending in stories:

@@ -18,7 +18,7 @@ from sources.roster import fingerprint
 from wire.ingest.normalise import Rejected
 from wire.models import StoryRevision
 from wire.ops.archive import derived, reader
-from wire.ops.archive.dump import VERSION, Broken, Record, one_moment, records
+from wire.ops.archive.dump import VERSION, Broken, Record, read_consistently, read_wire_records
 from wire.publishing.signing import is_valid_signature
 from wire.text.identity import chatbotnews_id
 from wire.text.plain_text import SHORT
@@ -55,7 +55,7 @@ class Verifier:
         self._revision_of: dict[str, int] = {}
         self._sequence = 0
 
-    def check(self, record: Record) -> None:
+    def check_record(self, record: Record) -> None:
         """Raises: Broken; others for a record that lacks something."""
         kind = record["kind"]
         match kind:
@@ -71,8 +71,8 @@ class Verifier:
                 self._publications[record["slug"]] = record
             case "roster":
                 what = f"roster revision {record['number']}"
-                _expect(what, "number", record["number"], len(self._rosters) + 1)
-                _expect(what, "fingerprint", record["fingerprint"], fingerprint(record["members"]))
+                _expect_equal(what, "number", record["number"], len(self._rosters) + 1)
+                _expect_equal(what, "fingerprint", record["fingerprint"], fingerprint(record["members"]))
                 self._rosters.append(record)
             case "event":
                 self._events[record["event_id"]] = record["merged_into"]
@@ -88,7 +88,7 @@ class Verifier:
             case "snapshot":
                 self._check_snapshot(record)
             case "end":
-                self._check_end(record)
+                self._check_dump_end(record)
                 return
             case _:
                 raise Broken(f"a record of the unknown kind {kind!r}.")
@@ -97,7 +97,7 @@ class Verifier:
     def _check_story(self, record: Record) -> None:
         story_id, rows = record["chatbotnews_id"], record["revisions"]
         what = f"story {story_id}"
-        _expect(what, "id", story_id, chatbotnews_id(record["original_url"]))
+        _expect_equal(what, "id", story_id, chatbotnews_id(record["original_url"]))
         if record["publication"] not in self._publications:
             raise Broken(f"{what}: there is no publication {record['publication']!r}.")
         if record["event_id"] is not None and record["event_id"] not in self._events:
@@ -105,12 +105,12 @@ class Verifier:
         publisher = self._publications[record["publication"]]["name"]
         for number, row in enumerate(rows, start=1):
             self._check_revision(f"{what} revision {row['revision']}", record, row, number)
-            _expect(f"{what} revision {number}", "original_publisher", row["original_publisher"], publisher)
+            _expect_equal(f"{what} revision {number}", "original_publisher", row["original_publisher"], publisher)
             _check_corrected_on(f"{what} revision {number}", row, rows[: number - 1])
         into = record.get("merged_into")  # no hash is of it, but the reason that readers are shown names it
-        _expect(what, "merged_into", into, get_merged_into(rows[-1]["reason"]) if rows else None)
+        _expect_equal(what, "merged_into", into, get_merged_into(rows[-1]["reason"]) if rows else None)
         if into is not None:
-            _expect(f"{what} revision {len(rows)}", "status", rows[-1]["status"], Status.WITHDRAWN)
+            _expect_equal(f"{what} revision {len(rows)}", "status", rows[-1]["status"], Status.WITHDRAWN)
             self._merged[story_id] = into
         current = record["current"]
         if not rows or current not in {None, *range(1, len(rows) + 1)}:
@@ -125,9 +125,9 @@ class Verifier:
 
     def _check_revision(self, what: str, story: Record, row: Record, number: int) -> None:
         story_id = story["chatbotnews_id"]
-        _expect(what, "number", row["revision"], number)
-        sha256 = digest(story_content(story_id, story["original_url"], read_revision(row)))
-        _expect(what, "story_sha256", row["story_sha256"], sha256)
+        _expect_equal(what, "number", row["revision"], number)
+        sha256 = digest(story_content(story_id, story["original_url"], build_revision(row)))
+        _expect_equal(what, "story_sha256", row["story_sha256"], sha256)
         # Not hashed itself, but cited: it must be the opening of the summary that is. How long a one is for `cut` to say.
         short, medium = row["summary_short"], row["summary_medium"]
         if short != medium and (len(medium) <= SHORT or not short or not medium.startswith(short.removesuffix("…"))):
@@ -139,20 +139,20 @@ class Verifier:
         manifest = record["manifest"]
         day = manifest["wire_date"]
         what = f"snapshot {record['sequence']} ({day} revision {manifest['revision']})"
-        _expect(what, "sequence", record["sequence"], self._sequence + 1)
-        _expect(what, "revision", manifest["revision"], self._revision_of.get(day, 0) + 1)
-        _expect(what, "previous_sha256", manifest["previous_sha256"], self.last_sha256)
-        _expect(what, "wire_sha256", record["wire_sha256"], digest(manifest))
+        _expect_equal(what, "sequence", record["sequence"], self._sequence + 1)
+        _expect_equal(what, "revision", manifest["revision"], self._revision_of.get(day, 0) + 1)
+        _expect_equal(what, "previous_sha256", manifest["previous_sha256"], self.last_sha256)
+        _expect_equal(what, "wire_sha256", record["wire_sha256"], digest(manifest))
         for name in ("wire_date", "revision", "previous_sha256", "roster_sha256"):
-            _expect(what, f"the column {name}", record[name], manifest[name])
-        _expect(what, "the column story_count", record["story_count"], len(manifest["stories"]))
+            _expect_equal(what, f"the column {name}", record[name], manifest[name])
+        _expect_equal(what, "the column story_count", record["story_count"], len(manifest["stories"]))
         if manifest["roster_sha256"] not in {roster["fingerprint"] for roster in self._rosters}:
             raise Broken(f"{what}: no roster ever had the fingerprint {manifest['roster_sha256']}.")
         for row in manifest["stories"]:
             known = self._hashes.get((row["chatbotnews_id"], row["revision"]), b"").hex()
-            _expect(f"{what}, story {row['chatbotnews_id']} revision {row['revision']}", "story_sha256", row["story_sha256"], known)
+            _expect_equal(f"{what}, story {row['chatbotnews_id']} revision {row['revision']}", "story_sha256", row["story_sha256"], known)
             if row["chatbotnews_id"] in self._withdrawn:
-                _expect(f"story {row['chatbotnews_id']}", "wire_date", self._withdrawn[row["chatbotnews_id"]][0], day)
+                _expect_equal(f"story {row['chatbotnews_id']}", "wire_date", self._withdrawn[row["chatbotnews_id"]][0], day)
                 self._before[row["chatbotnews_id"]] = row["consensus_score"], row["cross_source_count"]
         self._check_signature(what, record)
         self._unlike[day] = self._find_difference(what, manifest)
@@ -180,7 +180,7 @@ class Verifier:
         shown = self._shown.get(manifest["wire_date"], {})
         return next(((what, story) for story in published | shown if published.get(story) != shown.get(story)), None)
 
-    def _check_end(self, record: Record) -> None:
+    def _check_dump_end(self, record: Record) -> None:
         derived.check_rosters(self._publications, self._rosters)
         for event, into in self._events.items():
             if (event, 1) not in self._hashes:
@@ -201,7 +201,7 @@ class Verifier:
             if figures not in (NONE, self._before.get(story_id)):
                 raise Broken(f"story {story_id}: it was withdrawn, but its consensus figures are in no snapshot.")
         found = {kind: n for kind, n in sorted(self.counts.items()) if kind != "revision"}
-        _expect("end of the dump", "counts", record["counts"], found)
+        _expect_equal("end of the dump", "counts", record["counts"], found)
 
     def _check_chain(self, what: str, first: str, merged_into: Mapping[str, str | None]) -> None:
         seen, at = {first}, merged_into[first]
@@ -219,7 +219,7 @@ def check_records(dump: Iterable[Record], verifier: Verifier) -> Iterator[Record
         if kind == "end":
             raise Broken(f"record {number}: the dump continues after its end record.")
         try:
-            verifier.check(record)
+            verifier.check_record(record)
             kind = record["kind"]
         except (AttributeError, KeyError, IndexError, TypeError, ValueError) as error:
             raise Broken(f"record {number}: not one that dumpwire writes ({error!r}).") from error
@@ -228,7 +228,7 @@ def check_records(dump: Iterable[Record], verifier: Verifier) -> Iterator[Record
         raise Broken("the dump breaks off: its end record is missing.")
 
 
-def verify(dump: Iterable[Record]) -> Verifier:
+def verify_dump(dump: Iterable[Record]) -> Verifier:
     """Raises: Broken."""
     verifier = Verifier()
     for _ in check_records(dump, verifier):
@@ -238,11 +238,11 @@ def verify(dump: Iterable[Record]) -> Verifier:
 
 def verify_database() -> Verifier:
     """Verify the stored wire as of one moment, and tables that repeat it and that no dump holds. Raises: Broken."""
-    with one_moment():
+    with read_consistently():
         try:
-            with closing(records()) as stored:
-                result = verify(stored)
-            derived.check_tables()
+            with closing(read_wire_records()) as stored:
+                result = verify_dump(stored)
+            derived.check_derived_tables()
             derived.check_log()
             rows = (fault for model in row_seal.sealed_models() for fault in row_seal.list_faults(model))
             for fault in chain(rows, *(plugin.list_faults() for plugin in list_plugins())):  # names table and key
@@ -254,9 +254,9 @@ def verify_database() -> Verifier:
     return result
 
 
-def dump_records(file: Path) -> Iterator[Record]:
+def read_dump(file: Path) -> Iterator[Record]:
     """Yield the records of a dumped file. Raises: Broken for a line that cannot be read."""
-    for number, line in reader.lines(file, MAX_RECORD):
+    for number, line in reader.read_lines(file, MAX_RECORD):
         try:
             if isinstance(line, Rejected):
                 raise Broken(f"line {number}: {line.message}")
@@ -265,7 +265,7 @@ def dump_records(file: Path) -> Iterator[Record]:
             raise Broken(f"line {number}: not JSON: {error}.") from error
 
 
-def read_revision(row: dict[str, Any]) -> StoryRevision:
+def build_revision(row: dict[str, Any]) -> StoryRevision:
     """Return an unsaved revision from its record."""
     values = row | {name: dt.datetime.fromisoformat(row[name]) for name in ("published_at", "recorded_at")}
     if values["corrected_on"]:
@@ -287,6 +287,6 @@ def _check_corrected_on(what: str, row: Record, before: list[Record]) -> None:
         raise Broken(f"{what}: corrected_on is {row['corrected_on']!r}, which is not the day of a correction.")
 
 
-def _expect(what: str, name: str, said: object, found: object) -> None:
+def _expect_equal(what: str, name: str, said: object, found: object) -> None:
     if said != found:
         raise Broken(f"{what}: {name} is {said!r}, but recomputed it is {found!r}.")

@@ -70,7 +70,7 @@ def check_key_files() -> Iterator[Finding]:
     absent = {secret: "It comes from the environment.", key: "There is none yet; the first publish makes it."}
     names = {secret: "secret key", key: "key file"}
     names |= {file: "key file" for file in sorted(key.parent.glob("[!.]*")) if file not in names}
-    names |= dict.fromkeys(database_files(), "database file")
+    names |= dict.fromkeys(list_database_files(), "database file")
     for file, name in names.items():
         mode = stat.S_IMODE(file.stat().st_mode) if file.exists() else 0
         if mode & 0o077:
@@ -102,7 +102,7 @@ def check_disk() -> Finding:
         free = shutil.disk_usage(directory).free
     except OSError as error:
         return fail("disk", f"The data directory cannot be read: {error}.", "Create it, or set WIRE_DATA_DIR.")
-    files = [file for file in database_files() if file.exists()]
+    files = [file for file in list_database_files() if file.exists()]
     for path in (directory, *files):
         if not os.access(path, os.W_OK):
             found = f"{path} cannot be written by this user: nothing is stored or published."
@@ -130,7 +130,7 @@ def check_redis() -> Iterator[Finding]:
             yield ok("Redis", "It answers.")
 
 
-def database_files() -> list[Path]:
+def list_database_files() -> list[Path]:
     """Return SQLite's file and its WAL; [] for Postgres."""
     if connection.vendor != "sqlite":
         return []
@@ -140,14 +140,14 @@ def database_files() -> list[Path]:
 
 def find_outage() -> Finding | None:
     """Return the fault that keeps the database from answering, or None."""
-    files = database_files()
+    files = list_database_files()
     if files and not files[0].exists():  # looked at first, since to open it would make it
         return fail("database", f"There is none at {files[0]}.", "For an empty one, run manage.py migrate; or restore a backup.")
     database: Any = connection
     try:
         if not files:  # without the pool, which would only say that it waited
             database.Database.connect(**database.get_connection_params()).close()
-        _select("SELECT 1")
+        _read_value("SELECT 1")
     except (DatabaseError, database.Database.Error) as error:
         closed = getattr(error.__cause__, "sqlite_errorcode", 0) & 0xFF in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)
         mend = "Check who owns the file, and whether its disk is writable." if closed else "Restore a backup."
@@ -156,17 +156,17 @@ def find_outage() -> Finding | None:
     return None
 
 
-def check_mode(_now: dt.datetime) -> Iterator[Finding]:
+def check_database_mode(_now: dt.datetime) -> Iterator[Finding]:
     # Django has refused a Postgres that is too old before.
     if connection.vendor != "sqlite":
-        if _select("SELECT pg_is_in_recovery()"):
+        if _read_value("SELECT pg_is_in_recovery()"):
             yield warn("database", "This Postgres is a replica: it can serve, but not publish.", "Ingest on the primary.")
         else:
-            yield ok("database", f"Postgres {_select('SHOW server_version')}, not a replica.")
-    elif (journal := _select("PRAGMA journal_mode")) != "wal":
+            yield ok("database", f"Postgres {_read_value('SHOW server_version')}, not a replica.")
+    elif (journal := _read_value("PRAGMA journal_mode")) != "wal":
         found = f"SQLite's journal is {journal}, not wal: readers and writers block each other."
         yield fail("database", found, "Put it on a local disk.")
-    elif (check := _select("PRAGMA quick_check(1)")) != "ok":
+    elif (check := _read_value("PRAGMA quick_check(1)")) != "ok":
         yield fail("database", f"The file is damaged: {check}.", "Stop the server and restore the latest backup.")
     else:
         yield ok("database", f"SQLite {sqlite3.sqlite_version} in WAL mode; quick_check finds no fault.")
@@ -184,7 +184,7 @@ def check_replica(_now: dt.datetime) -> Iterator[Finding]:
         advice = "Start it, or correct DATABASE_REPLICA_URL. Reads go to the primary."
         yield warn("replica", f"It does not answer: {str(error).strip()}.", advice)
         return
-    behind = int(_select("SELECT version FROM wire_wirestate")) - version
+    behind = int(_read_value("SELECT version FROM wire_wirestate")) - version
     if not follows:
         yield warn("replica", "It is not a replica: it accepts writes.", "Set DATABASE_REPLICA_URL to a streaming replica.")
     elif behind > 0:
@@ -209,16 +209,16 @@ def check_search(_now: dt.datetime) -> Iterator[Finding]:
     """Check that the index exists, and holds every live story and no other."""
     documents, live = SearchDocument.objects.count(), Story.objects.live().count()
     if connection.vendor == "sqlite":
-        there = _select(f"SELECT count(*) FROM sqlite_master WHERE name IN {('wire_searchindex', *TRIGGERS)}")  # noqa: S608  our names
+        there = _read_value(f"SELECT count(*) FROM sqlite_master WHERE name IN {('wire_searchindex', *TRIGGERS)}")  # noqa: S608  our names
         is_whole = there == 1 + len(TRIGGERS)
     else:
-        is_whole = bool(_select("SELECT count(*) FROM pg_index WHERE indexrelid = to_regclass('wire_searchindex') AND indisvalid"))
+        is_whole = bool(_read_value("SELECT count(*) FROM pg_index WHERE indexrelid = to_regclass('wire_searchindex') AND indisvalid"))
     if not is_whole:
         yield fail("search", "Its index or one of its triggers is missing: new stories will not be found.", REBUILD)
     elif documents != live:
         yield fail("search", f"{live:,} stories are live, but {documents:,} can be found.", REBUILD)
     # By FTS5's own list of what it indexed; its integrity-check is an INSERT and would hold publishers up.
-    elif connection.vendor == "sqlite" and (indexed := _select("SELECT count(*) FROM wire_searchindex_docsize")) != documents:
+    elif connection.vendor == "sqlite" and (indexed := _read_value("SELECT count(*) FROM wire_searchindex_docsize")) != documents:
         yield fail("search", f"The index holds {indexed:,} of {documents:,} documents.", REBUILD)
     else:
         yield ok("search", f"The index holds all {live:,} live stories.")
@@ -238,7 +238,7 @@ def check_vectors(_now: dt.datetime) -> Iterator[Finding]:
         yield ok("vectors", f"{live - without:,} of {live:,} stories have theirs, made by {model.name}.")
 
 
-def _select(sql: str) -> Any:
+def _read_value(sql: str) -> Any:
     with connection.cursor() as cursor:
         cursor.execute(sql)
         return cursor.fetchone()[0]
@@ -254,7 +254,7 @@ def check_roster(_now: dt.datetime) -> Iterator[Finding]:
 
 def check_signing_key(_now: dt.datetime) -> Iterator[Finding]:
     """Check that the key file holds the key that readers expect next."""
-    newest = _find_newest()
+    newest = _find_newest_snapshot()
     if find_signing_key_error():
         return  # a finding of check_key_files
     held = signing.get_key_in_force()
@@ -274,7 +274,7 @@ def check_signing_key(_now: dt.datetime) -> Iterator[Finding]:
 
 def check_chain(_now: dt.datetime) -> Iterator[Finding]:
     """Check hash, signature and link of the newest snapshots; `verifywire` checks all."""
-    last = _find_newest()
+    last = _find_newest_snapshot()
     newest = f"Newest {min(signing.LINKS, last.sequence)} verified, up to {last.sequence} ({last})." if last else "No snapshot yet."
     wrong = [fail("chain", what, "Run manage.py verifywire; restore a backup.") for what in signing.list_chain_faults()]
     yield from wrong or [ok("chain", newest)]
@@ -295,7 +295,7 @@ def check_stories(_now: dt.datetime) -> Iterator[Finding]:
 
 def check_clock(now: dt.datetime) -> Iterator[Finding]:
     """Compare this machine's clock with the newest snapshot."""
-    newest = _find_newest()
+    newest = _find_newest_snapshot()
     if newest and now < newest.generated_at:
         found = f"It says {now:%Y-%m-%d %H:%M} UTC, before the newest snapshot of {newest.generated_at:%Y-%m-%d %H:%M}."
         yield fail("clock", found, "Set it (NTP) before anything is published.")
@@ -323,7 +323,7 @@ def check_feeds(now: dt.datetime) -> Iterator[Finding]:
     tried = max((row.last_try_at for row in rows if row.last_try_at), default=None)
     every = settings.WIRE_INGEST or dt.timedelta(minutes=30)
     if tried is None or now - tried > MISSED_RUNS * every:
-        when = f"for {_age(now - tried)}" if tried else "yet"
+        when = f"for {_format_age(now - tried)}" if tried else "yet"
         yield warn(
             "feeds", f"No feed was tried {when}.", "Start the server, or manage.py ingest --every 30m if WIRE_INGEST is off."
         )
@@ -336,11 +336,11 @@ def check_feeds(now: dt.datetime) -> Iterator[Finding]:
     bad = {row.publication for row in rows if row.circuit != Circuit.CLOSED or row.silent}
     empty = {row.publication for row in rows if any(warning.code == "empty" for warning in row.warnings)}
     if bad:
-        yield warn("feeds", f"Those of {_names(bad)} keep failing or are silent.", _ABOUT_FEEDS)
+        yield warn("feeds", f"Those of {_join_names(bad)} keep failing or are silent.", _ABOUT_FEEDS)
     if empty:
-        yield warn("feeds", f"Those of {_names(empty)} answer without items, though they had some before.", _ABOUT_FEEDS)
+        yield warn("feeds", f"Those of {_join_names(empty)} answer without items, though they had some before.", _ABOUT_FEEDS)
     if not (bad or empty):
-        yield ok("feeds", f"{len(rows) - len(unanswered)} of {len(rows)} answer; last tried {_age(now - tried)} ago.")
+        yield ok("feeds", f"{len(rows) - len(unanswered)} of {len(rows)} answer; last tried {_format_age(now - tried)} ago.")
 
 
 def check_hub(now: dt.datetime) -> Iterator[Finding]:
@@ -353,28 +353,28 @@ def check_hub(now: dt.datetime) -> Iterator[Finding]:
     elif state.next_try_at:
         found = f"{hub} does not answer, {state.failures} time{'' if state.failures == 1 else 's'} in a row: {state.error}."
         advice = "Check that it is up and WIRE_WEBSUB_HUB is correct. Nothing is lost: it is notified once it answers."
-        yield warn("hub", found, f"{advice} Next try in {_age(max(state.next_try_at - now, dt.timedelta(0)))}.")
+        yield warn("hub", found, f"{advice} Next try in {_format_age(max(state.next_try_at - now, dt.timedelta(0)))}.")
     elif state.error:
         yield warn("hub", f"{hub} refuses: {state.error}.", "Ask its operator, or name another hub in WIRE_WEBSUB_HUB.")
     else:
         yield ok("hub", f"{hub} knows every change up to number {state.number:,}.")
 
 
-def _names(publications: set[str]) -> str:
+def _join_names(publications: set[str]) -> str:
     return f"{', '.join(sorted(publications)[:5])}{' …' if len(publications) > 5 else ''}"
 
 
-def _find_newest() -> Snapshot | None:
+def _find_newest_snapshot() -> Snapshot | None:
     return Snapshot.objects.select_related("key").order_by("-sequence").first()
 
 
-def _age(age: dt.timedelta) -> str:
+def _format_age(age: dt.timedelta) -> str:
     minutes = int(age.total_seconds() // 60)
     return f"{minutes} min" if minutes < 120 else f"{minutes // 60} h" if minutes < 2880 else f"{minutes // 1440} days"
 
 
 CHECKS: Final[Mapping[str, Callable[[dt.datetime], Iterator[Finding]]]] = {
-    "database": check_mode,
+    "database": check_database_mode,
     "replica": check_replica,
     "search": check_search,
     "vectors": check_vectors,
