@@ -31,7 +31,7 @@ from config.logs import add_request_ids  # noqa: E402
 from config.plugins import list_plugins  # noqa: E402
 from wire import queries  # noqa: E402
 from wire.api.streaming import StreamingMiddleware  # noqa: E402
-from wire.site.cache_rules import parameters_of as site_parameters_of  # noqa: E402
+from wire.site.cache_rules import get_cached_parameters as site_parameters_of  # noqa: E402
 
 _mcp: Any = None
 if settings.WITH_MCP:

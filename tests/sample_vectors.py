@@ -17,12 +17,12 @@ def main() -> None:
         from wire.management.commands import loadsample
         from wire.models import StoryVector
         from wire.ops.archive.reader import load_items
-        from wire.search.vectors import HALF, load_embedder, fill_vectors
+        from wire.search.vectors import HALF, fill, load_embedder
 
         call_command("migrate", verbosity=0)
         for file in sorted(loadsample.SAMPLE.glob("*.ndjson")):
             load_items(file, {})
-        fill_vectors()
+        fill()
         made = dict(StoryVector.objects.order_by("story__chatbotnews_id").values_list("story__chatbotnews_id", "vector"))
         rows = np.stack([np.frombuffer(row, HALF) for row in made.values()])
         model = load_embedder()

@@ -65,7 +65,7 @@ class Postings(models.Model):
 
 
 class StoryVector(models.Model):
-    """The vector of a story's headline and summary; `wire.search.vectors.fill_vectors` makes what is missing."""
+    """The vector of a story's headline and summary; `wire.search.vectors.fill` makes what is missing."""
 
     story = models.OneToOneField(Story, on_delete=models.CASCADE, primary_key=True, related_name="vector")
     model = models.CharField(max_length=60, help_text="The model that computed it; vectors of two models cannot be compared.")
@@ -76,12 +76,12 @@ class StoryVector(models.Model):
         return f"{self.story_id} by {self.model}"
 
 
-def compute_first_place(moment: dt.datetime) -> int:
+def get_first_place(moment: dt.datetime) -> int:
     """Return the least place of stories that were published at `moment` or later."""
     return math.ceil(moment.timestamp()) << TIE
 
 
-def compute_place(published_at: dt.datetime, chatbotnews_id: str) -> int:
+def get_place(published_at: dt.datetime, chatbotnews_id: str) -> int:
     """Return seconds since 1970, then the beginning of the id, inverted: lists have the least id of a moment first."""
     tie = 0
     for digit in chatbotnews_id[4 : 4 + TIE // 5]:
@@ -98,7 +98,7 @@ def encode_filters(
     return [chr(0x3400 + number % 4096) + chr(0x3400 + number // 4096 % 4096) for number in numbers]
 
 
-def find_newest_places(wanted: Sequence[Sequence[Term]], *, limit: int, low: int | None = None, high: int | None = None) -> list[int]:
+def find_newest(wanted: Sequence[Sequence[Term]], *, limit: int, low: int | None = None, high: int | None = None) -> list[int]:
     """Return places of the newest `limit` stories that hold every term of any of these, or of all stories if nothing is wanted;
     low <= place < high; newest first.
 
@@ -123,7 +123,7 @@ def find_newest_places(wanted: Sequence[Sequence[Term]], *, limit: int, low: int
 
 def is_term_held(term: Term) -> bool:
     """Return whether any story holds a term, or a synonym of it."""
-    return bool(find_newest_places([[Term((*term.exact, *term.synonyms), term.prefixes)]], limit=1))
+    return bool(find_newest([[Term((*term.exact, *term.synonyms), term.prefixes)]], limit=1))
 
 
 def read_documents(places: Sequence[int]) -> list[tuple[int, int, str, int, str]]:

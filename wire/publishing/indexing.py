@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from wire.models import SearchDocument, Story, StoryEntity, StoryRevision, StoryTopic, StoryVector
-from wire.models.search import encode_filters, compute_place
+from wire.models.search import encode_filters, get_place
 from wire.publishing.entity_links import build_links
 from wire.text.tokens import pairs, run_marks, tokens
 from wire.text.vocabulary import Status
@@ -34,7 +34,7 @@ def index_stories(published: Sequence[tuple[Story, StoryRevision]]) -> None:
 
 def find_free_places(stories: Sequence[Story]) -> list[int]:
     """Return a place of its own for each story that has no document; two that fall on one, which is rare, lie side by side."""
-    wanted = [compute_place(story.published_at, story.chatbotnews_id) for story in stories]
+    wanted = [get_place(story.published_at, story.chatbotnews_id) for story in stories]
     taken = set(SearchDocument.objects.filter(pk__in=wanted).values_list("pk", flat=True))
     places: list[int] = []
     for at in wanted:

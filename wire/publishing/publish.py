@@ -20,7 +20,7 @@ from sources import picture_store, roster
 from sources.roster import Houses
 from sources.vocabulary import Tier
 from wire.models import EditorTake, Snapshot, Story, StoryRevision, WireState
-from wire.models.snapshot import is_sealed, find_first_open_day
+from wire.models.snapshot import find_first_open_day, is_sealed
 from wire.publishing import changelog, editors_take, story_json
 from wire.publishing.consensus import Report, add_context, build_report, find_first_report, score_reports, weigh_consensus
 from wire.publishing.entity_links import propose_new_names
@@ -30,7 +30,7 @@ from wire.publishing.indexing import index_stories
 from wire.publishing.signing import sign_checkpoint, sign_hash
 from wire.publishing.story_json import Derived, to_citable
 from wire.publishing.transparency import log as log_of_snapshots
-from wire.search.vectors import fill_vectors
+from wire.search.vectors import fill
 from wire.text import provenance
 from wire.text.vocabulary import ChangeKind, Status
 
@@ -53,7 +53,7 @@ class DayStory(NamedTuple):
 def publish_pending(now: dt.datetime | None = None, progress: Callable[[dt.date], None] = lambda _day: None) -> list[Snapshot]:
     """Publish every day that has unpublished revisions, or whose consensus these change; oldest first. Safe to call again."""
     now = now or timezone.now()
-    fill_vectors(VECTORS_TIME, only_pending=True)  # not under the lock: they take long; what is left is grouped by words alone
+    fill(VECTORS_TIME, only_pending=True)  # not under the lock: they take long; what is left is grouped by words alone
     newest = _read_newest_revision()
     waiting = _list_waiting_days()
     first = find_first_open_day(now)
@@ -126,7 +126,7 @@ def _link_storylines(days: Collection[dt.date]) -> None:
 
 def _group_days(days: set[dt.date], regroup_from: dt.date | None) -> set[dt.date]:
     """Group the stories of these days, regroup those from a day on; return these days and those that share events with them."""
-    fill_vectors(VECTORS_TIME_LOCKED, only_pending=True)  # of an editor's own change, or what came since
+    fill(VECTORS_TIME_LOCKED, only_pending=True)  # of an editor's own change, or what came since
     for day in sorted(days):
         event_store.group_day(day)
     touched: set[dt.date] = set()

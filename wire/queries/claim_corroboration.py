@@ -13,7 +13,7 @@ from sources import names
 from sources import queries as sources_queries
 from sources.vocabulary import Tier
 from wire.models import Story
-from wire.models.search import find_newest_places, compute_place
+from wire.models.search import find_newest, get_place
 from wire.publishing.event_view import EventReport, EventView
 from wire.queries.events import find_events_by_id
 from wire.queries.snapshots import is_sample_wire
@@ -87,7 +87,7 @@ def _find_events(claim: str) -> list[EventView]:
     except InvalidArgument:
         hits = []
     terms = [Term((token(word),)) for word in dict.fromkeys(words(claim)) if word not in STOP_WORDS][:12]
-    places = find_newest_places([terms], limit=FOUND) if terms else []
+    places = find_newest([terms], limit=FOUND) if terms else []
     more = Story.objects.live().filter(search_document__in=places).values_list("event_id", flat=True)
     ids = list(dict.fromkeys([*hits, *more]))[:FOUND]
     views = find_events_by_id(ids)
@@ -107,7 +107,7 @@ def _split_attribution(claim: str) -> tuple[str | None, str]:
 def _measure_likeness(claim: str, views: Sequence[EventView]) -> dict[str, float] | None:
     """Return the cosine of a claim and each report, by chatbotnews_id; None without a model."""
     stories = [report.story for view in views for report in view.reports]
-    place_of = {story.chatbotnews_id: compute_place(story.published_at, story.chatbotnews_id) for story in stories}
+    place_of = {story.chatbotnews_id: get_place(story.published_at, story.chatbotnews_id) for story in stories}
     nearest = find_nearest(claim, 1, None, None, place_of.values())
     return nearest and {story_id: nearest.cosines.get(at, 0.0) for story_id, at in place_of.items()}
 

@@ -8,7 +8,7 @@ from config.errors import InvalidArgument
 from sources.roster import Houses
 from sources.vocabulary import Tier
 from wire.models import Story
-from wire.models.search import find_newest_places
+from wire.models.search import find_newest
 from wire.publishing import consensus
 from wire.publishing.event_view import date_report, precedes_others
 from wire.publishing.grouping import headline_similarity
@@ -53,7 +53,7 @@ def _find_nearest_story(headline: str) -> tuple[Story, float] | None:
     if not asked:
         return None
     # Those that hold every word, or the very headline would be missed once so many newer stories share a word with it.
-    places = {place for wanted in ([asked], [[term] for term in asked]) for place in find_newest_places(wanted, limit=CANDIDATES)}
+    places = {place for wanted in ([asked], [[term] for term in asked]) for place in find_newest(wanted, limit=CANDIDATES)}
     rows = Story.objects.live().filter(search_document__in=places).newest_first()
     columns = ("chatbotnews_id", "current__headline", "published_at", "event_id", "current__summary_medium")
     items = [Item(*row) for row in rows.values_list(*columns)]

@@ -29,7 +29,7 @@ from wire.queries.stories import (
 from wire.schemas import build_from
 from wire.schemas.params import LIST_LIMIT
 from wire.schemas.story import EventBrief, EventsOut, StoryOut, estimate_tokens
-from wire.search.cursor import count_capped, decode_cursor, encode_cursor, build_cursor_error, encode_story_place
+from wire.search.cursor import build_cursor_error, count_capped, decode_cursor, encode_cursor, encode_story_place
 from wire.text.filters import Genre, find_genre
 from wire.text.identity import is_story_id
 from wire.text.plain_text import plain_text

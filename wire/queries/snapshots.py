@@ -21,7 +21,7 @@ from wire.schemas import build_from
 from wire.schemas import story as schemas
 from wire.schemas.params import LIST_LIMIT
 from wire.schemas.stories_answer import StoriesAnswer
-from wire.search.cursor import count_capped, decode_cursor, encode_cursor, build_cursor_error
+from wire.search.cursor import build_cursor_error, count_capped, decode_cursor, encode_cursor
 from wire.text.provenance import fpl_anchor
 from wire.text.vocabulary import Category
 

@@ -13,7 +13,7 @@ from config.plugins import get_story_extras
 from sources.models import Publication, utc_today
 from sources.queries import canonical_source
 from wire.models import Story, StoryTopic
-from wire.models.search import encode_filters, compute_first_place
+from wire.models.search import encode_filters, get_first_place
 from wire.models.story import StoryListQuerySet, StoryQuerySet
 from wire.publishing.story_json import COLUMNS, read_stories_json, to_citable
 from wire.schemas.params import LIST_LIMIT, SEARCH_LIMIT, Group, Sort
@@ -197,7 +197,7 @@ def _build_scope(filters: Filters) -> Scope:
     publications = Publication.objects.filter(name__in=names).order_by("pk").values_list("pk", flat=True) if names else []
     any_of = tuple(mark for publication in publications for mark in encode_filters(publication=publication))
     all_of = encode_filters(filters.get("category"), [topic] if topic else [], tier=filters.get("tier"))
-    low, high = (None if moment is None else compute_first_place(moment) for moment in (filters.get("since"), filters.get("until")))
+    low, high = (None if moment is None else get_first_place(moment) for moment in (filters.get("since"), filters.get("until")))
     return Scope(marks=(*((mark,) for mark in all_of), *([any_of] if any_of else [])), low=low, high=high)
 
 

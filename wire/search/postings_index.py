@@ -26,7 +26,7 @@ _WORD: Final = np.dtype("<u4")
 _VALUE: Final = np.dtype("<i8")
 
 
-def add_documents(index: str, documents: Documents) -> None:
+def add(index: str, documents: Documents) -> None:
     """Add documents; none of them may be in the index. For a caller inside a transaction."""
     _merge_documents(index, documents, keep_new=True)
 
@@ -55,7 +55,7 @@ def is_block_filled(index: str, block: int) -> bool:
     return Postings.objects.filter(index=index, block=block).exclude(token=VALUES).exists()
 
 
-def remove_documents(index: str, documents: Documents) -> None:
+def remove(index: str, documents: Documents) -> None:
     """Remove documents, of which all tokens must be given. For a caller inside a transaction."""
     _merge_documents(index, documents, keep_new=False)
 
@@ -64,7 +64,7 @@ def clear_index(index: str) -> None:
     Postings.objects.filter(index=index).delete()
 
 
-def read_weights(index: str, tokens: Iterable[str]) -> dict[str, tuple[Numbers, NDArray[np.int64]]]:
+def get_weights(index: str, tokens: Iterable[str]) -> dict[str, tuple[Numbers, NDArray[np.int64]]]:
     """Return, for each of these tokens that any document holds, the documents' numbers, rising, and the weights beside them."""
     blocks: dict[str, list[NDArray[np.int64]]] = defaultdict(list)
     rows = Postings.objects.filter(index=index, token__in=set(tokens)).order_by("token", "block")
@@ -92,7 +92,7 @@ def set_values(index: str, numbers: Mapping[int, int]) -> None:
     Postings.objects.bulk_create(changed, update_conflicts=True, update_fields=["found"], unique_fields=["index", "token", "block"])
 
 
-def read_values(index: str) -> Numbers:
+def get_values(index: str) -> Numbers:
     """Return the value of each document, by its number; 0 for one that was given none."""
     rows = list(Postings.objects.filter(index=index, token=VALUES).order_by("block").values_list("block", "found"))
     held = np.zeros((rows[-1][0] + 1) * BLOCK if rows else 0, dtype=np.int64)

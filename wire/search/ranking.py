@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple, TypeVar
 
 from wire.models import Story
-from wire.models.search import TIE, read_documents, is_term_held, find_last_story, find_event_places, find_newest_places, read_events
+from wire.models.search import TIE, find_event_places, find_last_story, find_newest, is_term_held, read_documents, read_events
 from wire.publishing.story_json import COLUMNS, read_stories_json
 from wire.schemas.params import Group, Sort
 from wire.schemas.stories_answer import StoriesAnswer, set_field
 from wire.schemas.story import SearchOut
-from wire.search.cursor import COUNTED, decode_cursor, encode_cursor, build_cursor_error
+from wire.search.cursor import COUNTED, build_cursor_error, decode_cursor, encode_cursor
 from wire.search.nearest import find_nearest
 from wire.text.query import ALL, MOST, SOME, Query, Term, Text
 
@@ -32,7 +32,7 @@ FRESH: Final = 0.05  # added to a score for each year that a story is newer …
 FRESH_ALONE: Final = 3.0  # … and where a single word or name is asked for, which most stories hold equally well
 
 # What a cursor of a search can say: go on in the ranking of all; in a window; begin the window behind a place. Each begins
-# with the mark of its question (`_mark`); behind it, where stories are grouped by event, ":" and the key of the last story that had
+# with the mark of its question; behind it, where stories are grouped by event, ":" and the key of the last story that had
 # come when the first page was shown: one that comes later must not take its event from a page that is still to be shown.
 RANKED, WINDOW, BEHIND = "all", "window", "behind"
 KINDS: Final = {RANKED: 3, WINDOW: 5, BEHIND: 2}
@@ -53,7 +53,7 @@ class Scope:
         """Return places of the newest stories that may match, newest first."""
         marks = [Term(one_of) for one_of in self.marks]
         wanted = [[*marks, *terms] for terms in question.looked_up]
-        return find_newest_places(wanted, limit=limit, low=self.low, high=self.high)
+        return find_newest(wanted, limit=limit, low=self.low, high=self.high)
 
     def holds(self, place: int) -> bool:
         return (self.low is None or self.low <= place) and (self.high is None or place < self.high)
@@ -159,7 +159,7 @@ def _match_all(scope: Scope, question: Query, paging: Paging, least: int) -> Sto
     total, more = len(places), None
     if paging.last is not None:
         events = read_events([*places, *ranked])
-        others = {} if kind == RANKED else _find_matches_outside(scope, question, paging, {place: events.get(place, "") for place in ranked})
+        others = {} if kind == RANKED else _find_others(scope, question, paging, {place: events.get(place, "") for place in ranked})
         total = len({events.get(place, place) for place in places})
         hits, more = _group_by_event(hits, events, others)
     page, has_more = _cut_page(hits, paging.limit, values if kind != BEHIND else ())
@@ -172,7 +172,7 @@ def _match_all(scope: Scope, question: Query, paging: Paging, least: int) -> Sto
         following = paging.encode(BEHIND, ranked[-1])
     shown = [texts[hit.place] for hit in page]
     ranking = "relevance" if kind == RANKED else "newest"
-    return _build_answer(question, shown, following, total, is_exact=is_exact, ranking=ranking, more=more)
+    return _answer(question, shown, following, total, is_exact=is_exact, ranking=ranking, more=more)
 
 
 def _group_by_event(
@@ -192,7 +192,7 @@ def _group_by_event(
     return [hit for event, hit in best.items() if event not in before], {hit.pk: counts[event] - 1 for event, hit in best.items()}
 
 
-def _find_matches_outside(scope: Scope, question: Query, paging: Paging, window: Mapping[int, str]) -> dict[int, str]:
+def _find_others(scope: Scope, question: Query, paging: Paging, window: Mapping[int, str]) -> dict[int, str]:
     """Return, by place, the event of each match outside of a window (events by place) whose event has a story in it."""
     events = find_event_places(window.values())
     outside = [place for place in events if place not in window and scope.holds(place)]
@@ -223,7 +223,7 @@ def _match_any(scope: Scope, question: Query, texts: dict[int, StoryText], pagin
     page, has_more = _cut_page(hits, paging.limit, paging.values)
     following = paging.encode(RANKED, *page[-1][:2]) if has_more and question.least < ALL else None
     shown = [texts[hit.place] for hit in page]
-    answer = _build_answer(question, shown, following, len(hits), is_exact=is_exact, more=more)
+    answer = _answer(question, shown, following, len(hits), is_exact=is_exact, more=more)
     if near is None:
         answer.head.degraded = ["vectors"] if may_mean else []
     elif answer.head.matched and (question.least == SOME or not by_words):
@@ -271,10 +271,10 @@ def _list_newest(scope: Scope, question: Query, mark: str, limit: int, after: in
     elif len(looked_at) > COUNTED and scope.behind(looked_at[-1]).newest(question, 1):
         following = encode_cursor(IN_TIME, mark, looked_at[-1])
     shown = list(_read_matching(page, question).values())
-    return _build_answer(question, shown, following, len(matching), is_exact=len(found) <= COUNTED, ranking="newest")
+    return _answer(question, shown, following, len(matching), is_exact=len(found) <= COUNTED, ranking="newest")
 
 
-def _build_answer(
+def _answer(
     question: Query,
     found: Sequence[StoryText],
     following: str | None,

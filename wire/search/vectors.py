@@ -67,7 +67,7 @@ def load_embedder() -> Embedder | None:
         return None
 
 
-def fill_vectors(seconds: float | None = None, *, only_pending: bool = False, progress: Callable[[int], None] = lambda _made: None) -> int:
+def fill(seconds: float | None = None, *, only_pending: bool = False, progress: Callable[[int], None] = lambda _made: None) -> int:
     """Make the vectors that stories lack, or with `only_pending` those that wait to be published, newest first, until all are made
     or some `seconds` are over. Return how many were made; 0 without a model. Killed half-way it keeps every finished batch.
     `progress` hears how many were made after each batch.
@@ -88,7 +88,7 @@ def fill_vectors(seconds: float | None = None, *, only_pending: bool = False, pr
     return made
 
 
-def count_missing_vectors() -> int:
+def count_missing() -> int:
     """Return how many live stories have no vector of today's model; 0 without a model."""
     model = load_embedder()
     return select_missing_stories(model.name).count() if model else 0

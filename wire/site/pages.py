@@ -25,7 +25,7 @@ from wire.schemas.stories_answer import StoriesAnswer
 from wire.schemas.story import DayOut
 from wire.site import metadata
 from wire.site.day_shape import describe_day
-from wire.site.errors import missing
+from wire.site.errors import not_found
 from wire.templatetags.wire_site import html
 from wire.text.vocabulary import Category, Status, Topic
 
@@ -38,7 +38,7 @@ T = TypeVar("T")
 View = Callable[..., HttpResponse]
 
 
-def public(view: View) -> View:
+def public_page(view: View) -> View:
     """Wrap a page that is only ever read: 404 for missing subjects and bad parameters; any other error is our fault."""
 
     @require_safe
@@ -49,12 +49,12 @@ def public(view: View) -> View:
         except NothingPublished:
             return page(request, "empty.html", {}, "no-store")
         except (NotFound, InvalidArgument):
-            return missing(request)
+            return not_found(request)
 
     return answer_errors
 
 
-def read(parse: Callable[[str], T], text: str) -> T:
+def parse_or_404(parse: Callable[[str], T], text: str) -> T:
     """Parse a part of an address or a parameter. Raises: NotFound where `parse` raises ValueError."""
     try:
         return parse(text)
@@ -68,17 +68,17 @@ def page(request: HttpRequest, template: str, context: dict[str, Any], caching: 
     return response
 
 
-@public
+@public_page
 def home(request: HttpRequest) -> HttpResponse:
     return _show_day(request, queries.get_today(), SHARED)
 
 
-@public
+@public_page
 def day(request: HttpRequest, day: str) -> HttpResponse:
-    return _show_day(request, queries.get_archived_day(read(read_date, day)), BRIEFLY)
+    return _show_day(request, queries.get_archived_day(parse_or_404(read_date, day)), BRIEFLY)
 
 
-@public
+@public_page
 def story(request: HttpRequest, story_id: str) -> HttpResponse:
     """Show a story at its permanent address; redirect a pinned id to its revision there."""
     if (pin := queries.resolve_pin(story_id)) is not None:
@@ -101,12 +101,12 @@ def story(request: HttpRequest, story_id: str) -> HttpResponse:
         "event": event,
         "names": queries.list_named_entities([story_id]),
         "siblings": [(one, addresses.get(one.chatbotnews_id, "")) for one in coverage.sibling_details] if coverage else (),
-        "graph": metadata.graph([metadata.article(found)] if found.status != Status.WITHDRAWN else []),
+        "graph": metadata.render_graph([metadata.build_article(found)] if found.status != Status.WITHDRAWN else []),
     }
     return page(request, "story.html", context)
 
 
-@public
+@public_page
 def event(request: HttpRequest, event_id: str) -> HttpResponse:
     found = queries.view_event(event_id)
     if found.event_id != event_id:
@@ -131,7 +131,7 @@ def event(request: HttpRequest, event_id: str) -> HttpResponse:
     return page(request, "event.html", context)
 
 
-@public
+@public_page
 def storyline(request: HttpRequest, event_id: str) -> HttpResponse:
     found, events = queries.view_storyline(event_id)
     if found.storyline_id != event_id:
@@ -139,43 +139,43 @@ def storyline(request: HttpRequest, event_id: str) -> HttpResponse:
     return page(request, "storyline.html", {"storyline": found, "events": events})
 
 
-@public
+@public_page
 def week(request: HttpRequest, week: str | None = None) -> HttpResponse:
     """Show a week (default: the latest) by its storylines and events."""
-    return page(request, "week.html", queries.view_week(read(parse_week, week) if week else None)._asdict())
+    return page(request, "week.html", queries.view_week(parse_or_404(parse_week, week) if week else None)._asdict())
 
 
-@public
-def new(request: HttpRequest) -> HttpResponse:
+@public_page
+def new_stories(request: HttpRequest) -> HttpResponse:
     """Show the stories that came last. Which of them are new to a reader only the reader's browser knows."""
     return page(request, "new.html", {"list": queries.list_latest_arrivals(PER_NEW)})
 
 
-@public
+@public_page
 def category(request: HttpRequest, category: str) -> HttpResponse:
-    found = read(Category, category)
+    found = parse_or_404(Category, category)
     listed = queries.list_category_events(found, PER_LIST, request.GET.get("cursor"))
     context = {"name": found.label, "kind": "Category", "list": listed, "feed": f"category-{found}"}
     return page(request, "list.html", context | _describe_trend(queries.get_activity(category=found), f"category={found}"))
 
 
-@public
+@public_page
 def topic(request: HttpRequest, topic: str) -> HttpResponse:
-    found = read(Topic, topic)
+    found = parse_or_404(Topic, topic)
     listed = queries.list_topic_events(found, PER_LIST, request.GET.get("cursor"))
     says = queries.get_topic_coverage(found, None, 1).summary
     context = {"name": found.label, "kind": "Topic", "list": listed, "says": says, "feed": f"topic-{found}"}
     return page(request, "list.html", context | _describe_trend(queries.get_activity(topic=found), f"topic={found}"))
 
 
-@public
+@public_page
 def topics(request: HttpRequest) -> HttpResponse:
     categories, topics = queries.list_heads()
     kinds = [("category", "Categories", categories), ("topic", "Topics", topics)]
     return page(request, "topics.html", {"kinds": kinds})
 
 
-@public
+@public_page
 def entity(request: HttpRequest, slug: str) -> HttpResponse:
     """Show a company, person or product; a name or another spelling of it leads to its page."""
     found = queries.find_entity(slug)
@@ -196,8 +196,8 @@ def entity(request: HttpRequest, slug: str) -> HttpResponse:
     return page(request, "list.html", context | _describe_trend(queries.get_activity(entity=slug), f"entity={slug}"))
 
 
-@public
-def names(request: HttpRequest) -> HttpResponse:
+@public_page
+def named_entities(request: HttpRequest) -> HttpResponse:
     """Show the companies, people and products that stories name, those most in the news lately first."""
     named = [one for one in queries.list_entities().entities if one.stories]
     found = sorted(named, key=lambda one: (-one.recent, -one.stories, one.name.casefold()))
@@ -206,10 +206,10 @@ def names(request: HttpRequest) -> HttpResponse:
     return page(request, "names.html", {"kinds": kinds})
 
 
-@public
+@public_page
 def archive(request: HttpRequest) -> HttpResponse:
     """Show a calendar with the number of stories of each day, a year a page."""
-    year, years, days = queries.get_calendar(read(int, request.GET["year"]) if "year" in request.GET else None)
+    year, years, days = queries.get_calendar(parse_or_404(int, request.GET["year"]) if "year" in request.GET else None)
     months = []  # newest first; weeks of days, Monday first, each with its number of stories (None: nothing published)
     for first in sorted({day.replace(day=1) for day in days}, reverse=True):
         weeks = calendar.Calendar().monthdatescalendar(first.year, first.month)
@@ -224,15 +224,15 @@ def archive(request: HttpRequest) -> HttpResponse:
     return page(request, "archive.html", context)
 
 
-@public
+@public_page
 def editor_take(request: HttpRequest, day: str) -> HttpResponse:
-    found = queries.get_editor_take(read(read_date, day))
+    found = queries.get_editor_take(parse_or_404(read_date, day))
     return page(request, "editor_take.html", {"take": found, "take_html": html(found.markdown)})
 
 
-@public
+@public_page
 def corrections(request: HttpRequest) -> HttpResponse:
-    cards, more = queries.list_corrections(PER_LIST, read(int, request.GET["before"]) if "before" in request.GET else None)
+    cards, more = queries.list_corrections(PER_LIST, parse_or_404(int, request.GET["before"]) if "before" in request.GET else None)
     return page(request, "corrections.html", {"corrections": cards, "more": more})
 
 
@@ -242,7 +242,7 @@ def _describe_trend(activity: ActivityOut, parameters: str) -> dict[str, Any]:
 
 def _show_day(request: HttpRequest, found: StoriesAnswer[DayOut], caching: str) -> HttpResponse:
     """Show a day's events, most widely reported first, of all categories or one; below a short day those of the days before."""
-    chosen = read(Category, request.GET["category"]) if request.GET.get("category") else None
+    chosen = parse_or_404(Category, request.GET["category"]) if request.GET.get("category") else None
     (day, today), *earlier = queries.list_days_down_from(found.wire_date)
     lead = event_view.choose_leading_event(today, day) if chosen is None else None
     events = [event for event in today if event is not lead and chosen in (None, event.lead.category)]

@@ -17,7 +17,7 @@ from wire.schemas.detail import Detail, shape_page
 from wire.schemas.params import read_date
 from wire.schemas.stories_answer import StoriesAnswer
 from wire.schemas.story import DayOut, DayStoriesOut, TopicOut
-from wire.search.cursor import decode_cursor, encode_cursor, build_cursor_error
+from wire.search.cursor import build_cursor_error, decode_cursor, encode_cursor
 from wire.site.llms_txt import llms_txt
 from wire.text.plain_text import plain_text
 from wire.text.vocabulary import Category, Topic

@@ -249,7 +249,7 @@ def test_an_import_that_fails_when_it_is_confirmed_changes_nothing(desk: Client,
         raise OperationalError("database is locked")
 
     tried = bring(desk, HEAD + rows(3))
-    monkeypatch.setattr(lexicon_admin, "remember", fails)
+    monkeypatch.setattr(lexicon_admin, "log_change", fails)
     assert confirm(desk, tried).status_code == 503
     assert LexiconTerm.objects.count() == 1
 

@@ -13,7 +13,7 @@ from tests.wire.site.test_site import page
 from wire import queries
 from wire.ingest import corrections
 from wire.models import SearchDocument, Snapshot, Story, StoryRevision, StoryTopic
-from wire.models.search import encode_filters, compute_first_place, find_newest_places, compute_place
+from wire.models.search import encode_filters, find_newest, get_first_place, get_place
 from wire.models.story import BY_EDITOR
 from wire.publishing.indexing import find_free_places
 from wire.schemas.params import Group
@@ -125,11 +125,11 @@ def test_a_rare_word_is_found_however_old_its_story() -> None:
 
 
 def test_places_are_in_the_order_of_lists(ten: list[str]) -> None:
-    stories = {story.chatbotnews_id: compute_place(story.published_at, story.chatbotnews_id) for story in Story.objects.all()}
+    stories = {story.chatbotnews_id: get_place(story.published_at, story.chatbotnews_id) for story in Story.objects.all()}
     assert sorted(stories, key=lambda story: -stories[story]) == ten
     newest = Story.objects.newest_first()[0]
-    assert compute_first_place(newest.published_at) <= stories[ten[0]] < compute_first_place(newest.published_at + dt.timedelta(seconds=1))
-    assert find_newest_places([[Term(tuple(tokens("quince")))]], limit=3) == [stories[story] for story in ten[:3]]
+    assert get_first_place(newest.published_at) <= stories[ten[0]] < get_first_place(newest.published_at + dt.timedelta(seconds=1))
+    assert find_newest([[Term(tuple(tokens("quince")))]], limit=3) == [stories[story] for story in ten[:3]]
 
 
 def test_two_stories_never_take_one_place() -> None:

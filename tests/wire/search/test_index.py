@@ -17,7 +17,7 @@ DOCUMENTS = st.dictionaries(
 
 def read_index(index: str) -> dict[int, dict[str, int]]:
     found: dict[int, dict[str, int]] = {}
-    for token, (numbers, weights) in postings.read_weights(index, ["cake", "tea", "bread"]).items():
+    for token, (numbers, weights) in postings.get_weights(index, ["cake", "tea", "bread"]).items():
         assert numbers.tolist() == sorted(numbers.tolist())
         for number, weight in zip(numbers.tolist(), weights.tolist(), strict=True):
             found.setdefault(number, {})[token] = weight
@@ -33,12 +33,12 @@ class TestIndex(TestCase):
     ) -> None:
         postings.clear_index("a")
         second = {number: tokens for number, tokens in second.items() if number not in first}
-        postings.add_documents("a", first)
-        postings.add_documents("a", second)
-        postings.add_documents("b", {1: {"cake": 1}})
+        postings.add("a", first)
+        postings.add("a", second)
+        postings.add("b", {1: {"cake": 1}})
         expected = {**first, **second}
         gone = {number: expected.pop(number) for at, number in enumerate(sorted(expected)) if at in removed}
-        postings.remove_documents("a", gone)
+        postings.remove("a", gone)
         assert read_index("a") == expected
         assert read_index("b") == {1: {"cake": 1}}
         postings.clear_index("b")
@@ -51,7 +51,7 @@ class TestIndex(TestCase):
         for values in given:
             postings.set_values("a", values)
             expected |= values
-        found = postings.read_values("a")
+        found = postings.get_values("a")
         assert {number: int(found[number]) for number in expected} == expected
         assert not [number for number in found.nonzero()[0].tolist() if number not in expected]
 
@@ -59,8 +59,8 @@ class TestIndex(TestCase):
 @pytest.mark.django_db
 def test_a_token_of_more_documents_than_a_block_holds_is_found_whole() -> None:
     numbers = range(0, 2 * postings.BLOCK, 3)
-    postings.add_documents("a", {number: {"cake": 4} for number in numbers})
-    assert postings.read_weights("a", ["cake", "pie"])["cake"][0].tolist() == list(numbers)
+    postings.add("a", {number: {"cake": 4} for number in numbers})
+    assert postings.get_weights("a", ["cake", "pie"])["cake"][0].tolist() == list(numbers)
     assert Postings.objects.count() == 2
-    postings.remove_documents("a", {number: {"cake": 4} for number in numbers})
-    assert (postings.read_weights("a", ["cake"]), Postings.objects.count()) == ({}, 0)
+    postings.remove("a", {number: {"cake": 4} for number in numbers})
+    assert (postings.get_weights("a", ["cake"]), Postings.objects.count()) == ({}, 0)

@@ -13,7 +13,7 @@ from tests.examples import examples
 from tests.factories import entry, publish
 from wire import queries
 from wire.models import SearchDocument
-from wire.models.search import find_newest_places
+from wire.models.search import find_newest
 from wire.publishing.indexing import build_document
 from wire.search.service import suggest_corrections
 from wire.text import tokens
@@ -134,5 +134,5 @@ def test_the_migration_indexes_such_stories_again_and_no_others() -> None:
     assert {name: getattr(again, name) for name in ("tokens", "headline_length", "marks", "story_id")} == build_document(
         again.story, again.story.current
     )
-    assert find_newest_places([[Term(("xold",))]], limit=5) == [english.pk], "the index has no old word of what was made anew"
+    assert find_newest([[Term(("xold",))]], limit=5) == [english.pk], "the index has no old word of what was made anew"
     assert titles("模型") == ["谷歌发布新的模型"]

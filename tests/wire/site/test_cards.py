@@ -126,7 +126,7 @@ def test_a_title_is_at_most_five_lines_within_the_card_and_loses_no_word_but_beh
     size, lines = cards.fit_title(title)
     assert len(lines) <= 5
     assert len(lines) * size * cards.LINE <= cards.TITLE_HEIGHT + size
-    assert all(cards.width(line, size) <= cards.ROOM for line in lines)
+    assert all(cards.measure_width(line, size) <= cards.ROOM for line in lines)
     told, shown = "".join(title.split()), "".join("".join(lines).split())
     assert shown == told or (shown.endswith("…") and told.startswith(shown[:-1]))
 

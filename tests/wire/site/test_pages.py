@@ -186,7 +186,9 @@ def test_usage_tells_calls_and_errors_of_the_last_month(client: Client) -> None:
     today = dt.datetime.now(dt.UTC).replace(second=0, microsecond=0)
     old = today - dt.timedelta(days=40)
     counts = {("search_wire", today, "success"): 7, ("search_wire", today, "error"): 2, ("get_story", old, "success"): 99}
-    usage.add_usage_counts({UsageKey("wire", "tools/call", name, minute, outcome): number for (name, minute, outcome), number in counts.items()})
+    usage.add_usage_counts(
+        {UsageKey("wire", "tools/call", name, minute, outcome): number for (name, minute, outcome), number in counts.items()}
+    )
     html = client.get("/usage").content.decode()
     assert "9 calls; 2 failed." in html
     assert "<code>search_wire</code></th><td>tools/call</td><td>9</td><td>2</td>" in html

@@ -44,8 +44,8 @@ def _stem_words(text: str) -> list[str]:
 
 def find_hits(publisher: Publisher, query: str, limit: int, after: SearchHit | None = None) -> list[SearchHit]:
     """Return up to `limit` hits, best first; those behind `after`, if it is given."""
-    weighted = postings.read_weights(index_name(publisher), keywords(query)).values()
-    moments = postings.read_values(index_name(publisher))  # read last: an article that is listed meanwhile has its moment
+    weighted = postings.get_weights(index_name(publisher), keywords(query)).values()
+    moments = postings.get_values(index_name(publisher))  # read last: an article that is listed meanwhile has its moment
     scores = np.zeros(len(moments), dtype=np.int64)
     for numbers, weights in weighted:
         scores[numbers] += weights

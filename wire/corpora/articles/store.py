@@ -104,7 +104,7 @@ def store(publisher: Publisher, drafts: Sequence[ArticleDraft], now: dt.datetime
         )
         _note_seen(named, now)
         listed = [article for article in (*fresh, *rewritten) if article.state == State.LIVE]
-        postings_index.add_documents(index_name(publisher), {one.number: weigh_tokens(one.title, one.description) for one in listed})
+        postings_index.add(index_name(publisher), {one.number: weigh_tokens(one.title, one.description) for one in listed})
         postings_index.set_values(index_name(publisher), {one.number: one.place for one in listed})
         if counts["edited"]:
             announce()  # the text before must not be answered from a cache, even if the run is killed now
@@ -313,4 +313,4 @@ def _keep_revision(article: Article, owner: Article, now: dt.datetime) -> None:
 
 def _remove_from_index(publisher: Publisher, article: Article) -> None:
     if article.state == State.LIVE:
-        postings_index.remove_documents(index_name(publisher), {article.number: weigh_tokens(article.title, article.description)})
+        postings_index.remove(index_name(publisher), {article.number: weigh_tokens(article.title, article.description)})

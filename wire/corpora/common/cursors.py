@@ -5,7 +5,7 @@ from typing import Any
 
 import orjson
 
-from wire.search.cursor import decode_cursor, encode_cursor, build_cursor_error
+from wire.search.cursor import build_cursor_error, decode_cursor, encode_cursor
 
 
 class ListCursor:

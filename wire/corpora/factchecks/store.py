@@ -217,8 +217,8 @@ def _index(claims: Sequence[tuple[Claim, Mapping[str, int]]], *, next_number: in
     """Bring postings, words, categories and counts in step with claims; each comes with the tokens that it has in the index."""
     now = {claim.number: tokens_of(claim) if claim.is_live else {} for claim, _ in claims}
     gone = {claim.number: {token: 1 for token in before if token not in now[claim.number]} for claim, before in claims}
-    postings_index.remove_documents(INDEX, {number: tokens for number, tokens in gone.items() if tokens})
-    postings_index.add_documents(INDEX, {number: tokens for number, tokens in now.items() if tokens})
+    postings_index.remove(INDEX, {number: tokens for number, tokens in gone.items() if tokens})
+    postings_index.add(INDEX, {number: tokens for number, tokens in now.items() if tokens})
     # Milliseconds since 1970; 1 for a claim without a date, since 0 is what a number has that is no claim's.
     moments = {claim.number: int(claim.published_at.timestamp() * 1000) if claim.published_at else 0 for claim, _ in claims}
     postings_index.set_values(INDEX, {number: moment or 1 for number, moment in moments.items()})

@@ -114,7 +114,7 @@ def index(corpus: Corpus, number: int) -> None:
             ranks[place] = search.rank_of(date, position)
             ages[place] = search.life(number, None)
         if postings.is_block_filled(words, block):
-            postings.add_documents(words, documents)
+            postings.add(words, documents)
         else:
             postings.fill_block(words, block, documents)
         postings.set_values(words, ranks)

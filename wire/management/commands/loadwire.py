@@ -31,7 +31,7 @@ from wire.ops.archive.reader import load_items
 from wire.ops.archive.restore import restore_dump
 from wire.ops.archive.verify import read_dump
 from wire.publishing.publish import publish_pending
-from wire.search.vectors import count_missing_vectors, fill_vectors
+from wire.search.vectors import count_missing, fill
 
 SHOWN_PER_REASON: Final = 20
 
@@ -109,10 +109,10 @@ class Command(WireCommand):
         return total
 
     def _make_vectors(self) -> None:
-        if without := count_missing_vectors():
+        if without := count_missing():
             with _build_progress() as progress:
                 task = progress.add_task("making vectors", total=without)
-                fill_vectors(progress=lambda made: progress.update(task, completed=made))
+                fill(progress=lambda made: progress.update(task, completed=made))
 
     def _publish_days(self) -> list[Any]:
         waiting = Story.objects.pending().values("wire_date").distinct().count()

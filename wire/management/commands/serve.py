@@ -39,7 +39,7 @@ class Command(WireCommand):
         for number in ENDINGS:
             if signal.getsignal(number) is not signal.SIG_IGN:  # as nohup leaves the one of a terminal that closes
                 signal.signal(number, signal.default_int_handler)
-        self._print_now("Preparing…")
+        self._say("Preparing…")
         _expect_free_port()
         _expect_database_for_key()
         call_command("migrate", verbosity=0)
@@ -51,22 +51,22 @@ class Command(WireCommand):
         server = self._start_server(sample_env)
         feeding = _IngestProcess()
         try:
-            self._announce_address(server, sample_env, _describe_account(opened, password))
+            self._announce_url(server, sample_env, _describe_account(opened, password))
             while server.poll() is None:
                 feeding.restart_if_due()
                 time.sleep(LOOK_AGAIN)
                 if (wanted := _is_sample_wanted(is_served=sample_env is not None)) is not (sample_env is not None):
-                    self._print_now("Switching to the sample wire." if wanted else "Switching from the sample wire to the live one.")
+                    self._say("Switching to the sample wire." if wanted else "Switching from the sample wire to the live one.")
                     password, is_opened = secrets.token_urlsafe(15), False
                     try:
                         sample_env, is_opened = _prepare_sample(password) if wanted else (None, False)
                     except CommandError as error:
                         sample_choice.choose_wire(sample=False)
-                        self._print_now(f"The live wire is still served, because the sample cannot be: {error}")
+                        self._say(f"The live wire is still served, because the sample cannot be: {error}")
                         continue
                     _stop_processes(server)
                     server = self._start_server(sample_env)
-                    self._announce_address(server, sample_env, _describe_account(["sample"] if is_opened else [], password))
+                    self._announce_url(server, sample_env, _describe_account(["sample"] if is_opened else [], password))
             self.stderr.write(f"The server ended by itself, with status {server.returncode} (below 0: the signal that ended it).")
         except KeyboardInterrupt:
             pass
@@ -81,7 +81,7 @@ class Command(WireCommand):
         where = ["--host", settings.HOST, "--port", str(settings.PORT), "--workers", str(settings.WIRE_WORKERS)]
         return subprocess.Popen([sys.executable, "-m", "uvicorn", *UVICORN, *where], env={**MEMORY, **(sample_env or os.environ)})  # noqa: S603
 
-    def _announce_address(self, server: "subprocess.Popen[bytes]", sample_env: Mapping[str, str] | None, account: list[str]) -> None:
+    def _announce_url(self, server: "subprocess.Popen[bytes]", sample_env: Mapping[str, str] | None, account: list[str]) -> None:
         """Say what is served where as soon as the port listens, then show a new account last, where nobody overlooks it."""
         lines = _draw_frame(account)
         try:
@@ -93,9 +93,9 @@ class Command(WireCommand):
             lines = [f"Ready: serving {what} at {settings.WIRE_SITE_URL}", *lines]
         finally:  # all at once: the password is stored nowhere, so that a signal must not come between
             if lines:
-                self._print_now("\n".join(lines))
+                self._say("\n".join(lines))
 
-    def _print_now(self, text: str) -> None:
+    def _say(self, text: str) -> None:
         self.stdout.write(text)
         self.stdout.flush()  # a journal or a file would else hear of it when the process ends
 

@@ -7,7 +7,7 @@ from config.command_base import WireCommand
 from config.database import faults
 from wire.ops.archive import reader
 from wire.ops.archive.dump import Broken
-from wire.ops.archive.verify import read_dump, verify_dump, verify_database
+from wire.ops.archive.verify import read_dump, verify_database, verify_dump
 
 
 class Command(WireCommand):

@@ -66,7 +66,7 @@ def read_consistently() -> Iterator[None]:
 
 
 def read_wire_records() -> Generator[Record, None, None]:
-    """Yield the records of the wire in flat memory, inside `one_moment`; close it to stop before the end. Raises: Broken."""
+    """Yield the records of the wire in flat memory, inside `read_consistently`; close it to stop before the end. Raises: Broken."""
     counts: Counter[str] = Counter()
     for record in _read_records():
         counts[record["kind"]] += 1

@@ -15,7 +15,7 @@ from sources import roster
 from sources.models import Publication
 from wire.models import EditorTake, Event, SigningKey, Snapshot, Story, StoryAlias, StoryPair, StoryRevision, WireState
 from wire.ops.archive.dump import CHUNK, KEY_FIELDS, PAIR_FIELDS, SNAPSHOT_FIELDS, STORY_FIELDS, TAKE_FIELDS, Broken, Record
-from wire.ops.archive.verify import Verifier, check_records, build_revision
+from wire.ops.archive.verify import Verifier, build_revision, check_records
 from wire.publishing import changelog, signing, story_json
 from wire.publishing.indexing import index_stories
 from wire.publishing.transparency import log
@@ -55,7 +55,7 @@ def _accept_sample(chunk: list[Record]) -> None:
         raise InvalidArgument("This database holds the sample wire, which never takes real news.", "Use another WIRE_DATA_DIR.")
 
 
-def _build_row(model: type[T], record: Record, names: Sequence[str], **more: Any) -> T:
+def _to_row(model: type[T], record: Record, names: Sequence[str], **more: Any) -> T:
     """Return an unsaved row, its values as the columns hold them."""
     columns: Any = model._meta
     return model(**{name: columns.get_field(name).to_python(record[name]) for name in names}, **more)
@@ -64,7 +64,9 @@ def _build_row(model: type[T], record: Record, names: Sequence[str], **more: Any
 def _restore_events(chunk: list[Record]) -> None:
     records = [{"storyline": None, "storyline_pinned": False} | record for record in chunk]  # columns that earlier dumps lack
     names = ("event_id", "storyline_pinned")
-    Event.objects.bulk_create(_build_row(Event, r, names, merged_into_id=r["merged_into"], storyline_id=r["storyline"]) for r in records)
+    Event.objects.bulk_create(
+        _to_row(Event, r, names, merged_into_id=r["merged_into"], storyline_id=r["storyline"]) for r in records
+    )
 
 
 def _restore_stories(chunk: list[Record]) -> None:
@@ -80,7 +82,7 @@ def _restore_stories(chunk: list[Record]) -> None:
             revisions[story.pk, revision.revision] = revision
         times = record.get("aliases_seen_at", [None] * len(record["aliases"]))  # earlier dumps lack them
         for url, seen_at in zip(record["aliases"], times, strict=True):
-            aliases.append(_build_row(StoryAlias, {"url": url, "seen_at": seen_at}, ("url", "seen_at"), story=story))
+            aliases.append(_to_row(StoryAlias, {"url": url, "seen_at": seen_at}, ("url", "seen_at"), story=story))
     StoryRevision.objects.bulk_create(revisions.values(), batch_size=CHUNK)
     StoryAlias.objects.bulk_create(aliases)
     published = []
@@ -99,7 +101,7 @@ def _build_story(record: Record, publications: dict[str, Publication]) -> Story:
     first = record["revisions"][0]
     # Columns that earlier dumps lack.
     later = {"event_pinned": False, "leads_event": False, "image_url": "", "inputs": "", "merged_into": None}
-    return _build_row(
+    return _to_row(
         Story,
         later | record,
         STORY_FIELDS,
@@ -113,13 +115,13 @@ def _build_story(record: Record, publications: dict[str, Publication]) -> Story:
 def _restore_story_pairs(chunk: list[Record]) -> None:
     names = {record[side] for record in chunk for side in ("story", "other")}
     keys = dict(Story.objects.filter(chatbotnews_id__in=names).values_list("chatbotnews_id", "pk"))
-    rows = [_build_row(StoryPair, r, PAIR_FIELDS, story_id=keys[r["story"]], other_id=keys[r["other"]]) for r in chunk]
+    rows = [_to_row(StoryPair, r, PAIR_FIELDS, story_id=keys[r["story"]], other_id=keys[r["other"]]) for r in chunk]
     StoryPair.objects.bulk_create(rows)
 
 
 def _restore_snapshots(chunk: list[Record]) -> None:
     # The columns that repeat the manifest were compared with it when the record was checked.
-    rows = [_build_row(Snapshot, r, SNAPSHOT_FIELDS, packed=zlib.compress(canonical(r["manifest"]))) for r in chunk]
+    rows = [_to_row(Snapshot, r, SNAPSHOT_FIELDS, packed=zlib.compress(canonical(r["manifest"]))) for r in chunk]
     Snapshot.objects.bulk_create(rows)
 
 
@@ -146,13 +148,13 @@ def _refuse_differences(what: str, others: Sequence[tuple[Any, ...]]) -> None:
 
 _RESTORE: Final[dict[str, Callable[[list[Record]], object]]] = {
     "dump": _accept_sample,
-    "key": lambda chunk: SigningKey.objects.bulk_create(_build_row(SigningKey, record, KEY_FIELDS) for record in chunk),
+    "key": lambda chunk: SigningKey.objects.bulk_create(_to_row(SigningKey, record, KEY_FIELDS) for record in chunk),
     "publication": roster.restore_publications,
     "roster": roster.restore_revisions,
     "event": _restore_events,
     "story": _restore_stories,
     "pair": _restore_story_pairs,
-    "take": lambda chunk: EditorTake.objects.bulk_create(_build_row(EditorTake, record, TAKE_FIELDS) for record in chunk),
+    "take": lambda chunk: EditorTake.objects.bulk_create(_to_row(EditorTake, record, TAKE_FIELDS) for record in chunk),
     "snapshot": _restore_snapshots,
 }
 _CONFIRM: Final[dict[str, Callable[[list[Record]], object]]] = {"story": _confirm_stories, "snapshot": _confirm_snapshots}

@@ -71,8 +71,8 @@ class Verifier:
                 self._publications[record["slug"]] = record
             case "roster":
                 what = f"roster revision {record['number']}"
-                _expect_equal(what, "number", record["number"], len(self._rosters) + 1)
-                _expect_equal(what, "fingerprint", record["fingerprint"], fingerprint(record["members"]))
+                _expect(what, "number", record["number"], len(self._rosters) + 1)
+                _expect(what, "fingerprint", record["fingerprint"], fingerprint(record["members"]))
                 self._rosters.append(record)
             case "event":
                 self._events[record["event_id"]] = record["merged_into"]
@@ -97,7 +97,7 @@ class Verifier:
     def _check_story(self, record: Record) -> None:
         story_id, rows = record["chatbotnews_id"], record["revisions"]
         what = f"story {story_id}"
-        _expect_equal(what, "id", story_id, chatbotnews_id(record["original_url"]))
+        _expect(what, "id", story_id, chatbotnews_id(record["original_url"]))
         if record["publication"] not in self._publications:
             raise Broken(f"{what}: there is no publication {record['publication']!r}.")
         if record["event_id"] is not None and record["event_id"] not in self._events:
@@ -105,12 +105,12 @@ class Verifier:
         publisher = self._publications[record["publication"]]["name"]
         for number, row in enumerate(rows, start=1):
             self._check_revision(f"{what} revision {row['revision']}", record, row, number)
-            _expect_equal(f"{what} revision {number}", "original_publisher", row["original_publisher"], publisher)
+            _expect(f"{what} revision {number}", "original_publisher", row["original_publisher"], publisher)
             _check_corrected_on(f"{what} revision {number}", row, rows[: number - 1])
         into = record.get("merged_into")  # no hash is of it, but the reason that readers are shown names it
-        _expect_equal(what, "merged_into", into, get_merged_into(rows[-1]["reason"]) if rows else None)
+        _expect(what, "merged_into", into, get_merged_into(rows[-1]["reason"]) if rows else None)
         if into is not None:
-            _expect_equal(f"{what} revision {len(rows)}", "status", rows[-1]["status"], Status.WITHDRAWN)
+            _expect(f"{what} revision {len(rows)}", "status", rows[-1]["status"], Status.WITHDRAWN)
             self._merged[story_id] = into
         current = record["current"]
         if not rows or current not in {None, *range(1, len(rows) + 1)}:
@@ -125,9 +125,9 @@ class Verifier:
 
     def _check_revision(self, what: str, story: Record, row: Record, number: int) -> None:
         story_id = story["chatbotnews_id"]
-        _expect_equal(what, "number", row["revision"], number)
+        _expect(what, "number", row["revision"], number)
         sha256 = digest(story_content(story_id, story["original_url"], build_revision(row)))
-        _expect_equal(what, "story_sha256", row["story_sha256"], sha256)
+        _expect(what, "story_sha256", row["story_sha256"], sha256)
         # Not hashed itself, but cited: it must be the opening of the summary that is. How long a one is for `cut` to say.
         short, medium = row["summary_short"], row["summary_medium"]
         if short != medium and (len(medium) <= SHORT or not short or not medium.startswith(short.removesuffix("…"))):
@@ -139,20 +139,20 @@ class Verifier:
         manifest = record["manifest"]
         day = manifest["wire_date"]
         what = f"snapshot {record['sequence']} ({day} revision {manifest['revision']})"
-        _expect_equal(what, "sequence", record["sequence"], self._sequence + 1)
-        _expect_equal(what, "revision", manifest["revision"], self._revision_of.get(day, 0) + 1)
-        _expect_equal(what, "previous_sha256", manifest["previous_sha256"], self.last_sha256)
-        _expect_equal(what, "wire_sha256", record["wire_sha256"], digest(manifest))
+        _expect(what, "sequence", record["sequence"], self._sequence + 1)
+        _expect(what, "revision", manifest["revision"], self._revision_of.get(day, 0) + 1)
+        _expect(what, "previous_sha256", manifest["previous_sha256"], self.last_sha256)
+        _expect(what, "wire_sha256", record["wire_sha256"], digest(manifest))
         for name in ("wire_date", "revision", "previous_sha256", "roster_sha256"):
-            _expect_equal(what, f"the column {name}", record[name], manifest[name])
-        _expect_equal(what, "the column story_count", record["story_count"], len(manifest["stories"]))
+            _expect(what, f"the column {name}", record[name], manifest[name])
+        _expect(what, "the column story_count", record["story_count"], len(manifest["stories"]))
         if manifest["roster_sha256"] not in {roster["fingerprint"] for roster in self._rosters}:
             raise Broken(f"{what}: no roster ever had the fingerprint {manifest['roster_sha256']}.")
         for row in manifest["stories"]:
             known = self._hashes.get((row["chatbotnews_id"], row["revision"]), b"").hex()
-            _expect_equal(f"{what}, story {row['chatbotnews_id']} revision {row['revision']}", "story_sha256", row["story_sha256"], known)
+            _expect(f"{what}, story {row['chatbotnews_id']} revision {row['revision']}", "story_sha256", row["story_sha256"], known)
             if row["chatbotnews_id"] in self._withdrawn:
-                _expect_equal(f"story {row['chatbotnews_id']}", "wire_date", self._withdrawn[row["chatbotnews_id"]][0], day)
+                _expect(f"story {row['chatbotnews_id']}", "wire_date", self._withdrawn[row["chatbotnews_id"]][0], day)
                 self._before[row["chatbotnews_id"]] = row["consensus_score"], row["cross_source_count"]
         self._check_signature(what, record)
         self._unlike[day] = self._find_difference(what, manifest)
@@ -201,7 +201,7 @@ class Verifier:
             if figures not in (NONE, self._before.get(story_id)):
                 raise Broken(f"story {story_id}: it was withdrawn, but its consensus figures are in no snapshot.")
         found = {kind: n for kind, n in sorted(self.counts.items()) if kind != "revision"}
-        _expect_equal("end of the dump", "counts", record["counts"], found)
+        _expect("end of the dump", "counts", record["counts"], found)
 
     def _check_chain(self, what: str, first: str, merged_into: Mapping[str, str | None]) -> None:
         seen, at = {first}, merged_into[first]
@@ -287,6 +287,6 @@ def _check_corrected_on(what: str, row: Record, before: list[Record]) -> None:
         raise Broken(f"{what}: corrected_on is {row['corrected_on']!r}, which is not the day of a correction.")
 
 
-def _expect_equal(what: str, name: str, said: object, found: object) -> None:
+def _expect(what: str, name: str, said: object, found: object) -> None:
     if said != found:
         raise Broken(f"{what}: {name} is {said!r}, but recomputed it is {found!r}.")

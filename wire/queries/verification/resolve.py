@@ -16,7 +16,7 @@ from citations.find.notes import list_entries
 from citations.find.segments import ID
 from citations.sentence_boundaries import sentences
 from wire.models import Story, StoryAlias, StoryRevision
-from wire.models.search import compute_first_place, find_newest_places
+from wire.models.search import find_newest, get_first_place
 from wire.models.story import BY_EDITOR
 from wire.publishing.story_json import get_permalink
 from wire.queries.verification.own_words import ABOUT, SOME, measure_word_share
@@ -85,7 +85,7 @@ def _search_index(found: Sequence[CitationMatch], *, is_near_day: bool) -> list[
             places.append(_find_places(one))
         elif day and WINDOW.days < day.toordinal() < dt.date.max.toordinal() - WINDOW.days:
             noon = dt.datetime.combine(day, dt.time(12), dt.UTC)
-            places.append(_find_places(one, compute_first_place(noon - WINDOW), compute_first_place(noon + WINDOW)))
+            places.append(_find_places(one, get_first_place(noon - WINDOW), get_first_place(noon + WINDOW)))
         else:
             places.append(set())
     by_place = {known.story.search_document.place: known for known in _fetch_records(Q(search_document__in=set().union(*places)))}
@@ -101,7 +101,7 @@ def _find_places(found: CitationMatch, low: int | None = None, high: int | None 
     parts = (head, head[:-1], head[:4], [*head[:2], *head[3:6]], head[3:7], head[1:4], wanted[4:8], wanted[6:9])
     for number, terms in enumerate(parts):
         if len(terms) > 1:
-            places.update(find_newest_places([terms], limit=CANDIDATES, low=low, high=high))
+            places.update(find_newest([terms], limit=CANDIDATES, low=low, high=high))
         if len(places) >= 3 or (places and number >= 3):
             break
     return places

@@ -354,7 +354,7 @@ def test_killed_in_a_transaction_nothing_is_stored_by_halves(site: Site, monkeyp
     """As a kill does: the batch at hand is rolled back, what was committed stays."""
     monkeypatch.setattr(storing, "BATCH", 10)
     site.sitemap("/map", *(site.page(f"/{number}", f"Page {number}") for number in range(25)))
-    whole = postings_index.add_documents
+    whole = postings_index.add
     calls = iter(range(100))
 
     def dying(index: str, documents: postings_index.Documents) -> None:
@@ -363,7 +363,7 @@ def test_killed_in_a_transaction_nothing_is_stored_by_halves(site: Site, monkeyp
             raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(postings_index, "add_documents", dying)
+        patch.setattr(postings_index, "add", dying)
         with pytest.raises(KeyboardInterrupt):
             site.index()
     states = list(site.articles().values())

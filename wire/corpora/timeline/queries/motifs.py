@@ -76,7 +76,7 @@ def _read_pairs(scope: Scope) -> dict[Pair, int]:
 def count_from_index(scope: Scope, filters: Filters) -> tuple[dict[str, int], dict[Pair, int]]:
     names = scope.rows(Motif).in_order().values_list("key", flat=True)
     matches = search.find_matches(scope.key, filters).numbers
-    numbers_of = postings_index.read_weights(search.index_of(scope.corpus.pk), (search.field_token("motif", name) for name in names))
+    numbers_of = postings_index.get_weights(search.index_of(scope.corpus.pk), (search.field_token("motif", name) for name in names))
     carried = {}
     for name in names:
         numbers, _ = numbers_of.get(search.field_token("motif", name), ((), ()))

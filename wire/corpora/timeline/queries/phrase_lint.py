@@ -56,7 +56,7 @@ class _Corpus:
         """Yield for each sentence (its stems) the reports that share the most of its words."""
         placed = search.ranks(self._release)
         asked = {stem for stems in sentences for stem in stems[:MOST_WORDS]}
-        postings = postings_index.read_weights(search.index_of(self._release.corpus), asked)
+        postings = postings_index.get_weights(search.index_of(self._release.corpus), asked)
         for stems in sentences:
             times = np.zeros(len(placed), dtype=int)
             for numbers, _ in (postings[stem] for stem in stems[:MOST_WORDS] if stem in postings):
