@@ -8,13 +8,13 @@ from config.errors import WireError
 
 
 def prepare_reference_data(**_kwargs: Any) -> None:
-    from wire.ingest import lexicon
+    from wire.ingest import classifier_terms
     from wire.models import WireState
     from wire.publishing import changelog, entity_links, signing
     from wire.publishing.transparency import log
 
     WireState.objects.get_or_create(pk=1)
-    lexicon.sync_shipped_terms()
+    classifier_terms.sync_shipped_terms()
     entity_links.sync_shipped_entities()
     try:
         log.append_missing()  # of a wire from before there was one

@@ -116,11 +116,11 @@ def _rest() -> Iterator[tuple[str, str, str]]:
 
 def _speed(rounds: int, others: Path) -> Iterator[tuple[str, str, str]]:
     from benchmarks.quality.samples import archived_summaries
-    from wire.ingest import lexicon
+    from wire.ingest import classifier_terms
     from wire.publishing.grouping import cluster
     from wire.publishing.grouping.candidates import Item
 
-    rows, terms = _csv(ROOT / "fixtures" / "eval" / "headlines.csv"), lexicon.load_shipped_lexicon()
+    rows, terms = _csv(ROOT / "fixtures" / "eval" / "headlines.csv"), classifier_terms.load_shipped_lexicon()
     new = map(str, count())  # the lexicon remembers the last texts: each is to be one that it never saw
 
     def classify(headline: str, summary: str) -> object:

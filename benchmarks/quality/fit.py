@@ -51,7 +51,7 @@ def read_rows(archive: Path) -> list[dict[str, Any]]:
     from sources import roster
     from sources.entries import Entry
     from sources.vocabulary import Tier
-    from wire.ingest.lexicon import load_shipped_lexicon
+    from wire.ingest.classifier_terms import load_shipped_lexicon
     from wire.ops.archive import reader
     from wire.ops.quality.evaluate import add_texts
 

@@ -25,7 +25,7 @@ from sources.parse.links import is_web
 from tests.citations.reader import read_back
 from tests.citations.stories import STORY as CITED
 from wire import queries
-from wire.ingest import lexicon
+from wire.ingest import classifier_terms
 from wire.ingest.normalise import GOOGLE_NEWS, Context, Rejected, normalise_entry
 from wire.search.cursor import decode_cursor, decode_place, encode_cursor, encode_place
 from wire.search.ranking import KINDS
@@ -77,7 +77,7 @@ def _is_sound(parsed: Parsed) -> None:
 
 @cache
 def _context() -> Context:
-    return Context.load(lexicon.load_lexicon(), NOW)
+    return Context.load(classifier_terms.load_lexicon(), NOW)
 
 
 def citations(data: bytes) -> None:

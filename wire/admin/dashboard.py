@@ -12,7 +12,7 @@ from django.utils import timezone
 from sources import roster
 from sources.models import FeedHealth
 from wire.admin.base import plural, utc_time
-from wire.admin.queues import count_queues, list_queues
+from wire.admin.review_queues import count_queues, list_queues
 from wire.models import Snapshot, Story, WireState
 from wire.publishing import signing
 

@@ -15,7 +15,7 @@ from unfold.widgets import UnfoldAdminSelectWidget
 
 from wire.admin.base import FreshAdmin, PreviewedAdmin, PreviewedForm, column, deny, link_public, log_change, plural, table
 from wire.admin.lexicon import ExportingAdmin
-from wire.admin.queues import PARAMETER, QueuedAdmin, QueueFilter
+from wire.admin.review_queues import PARAMETER, QueuedAdmin, QueueFilter
 from wire.admin.stories import link_story
 from wire.models import Entity, Story, WireState
 from wire.publishing.entity_links import relink_entities

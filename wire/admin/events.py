@@ -17,7 +17,7 @@ from django.utils.html import format_html, format_html_join
 
 from wire import queries
 from wire.admin.base import ModelAdmin, ReadOnly, column, deny, link, link_public, log_change, marks, plural, see_public, utc_time
-from wire.admin.queues import PAIRS, PARAMETER, QueuedAdmin, QueueFilter
+from wire.admin.review_queues import PAIRS, PARAMETER, QueuedAdmin, QueueFilter
 from wire.admin.stories import (
     NAMED,
     WHY,

@@ -22,7 +22,7 @@ from config.url_secrets import CREDENTIALS_REFUSED, has_credentials, mask_addres
 from sources import health
 from sources.models import Feed, FeedHealth, Publication
 from wire.admin import base
-from wire.admin.queues import QueuedAdmin, QueueFilter
+from wire.admin.review_queues import QueuedAdmin, QueueFilter
 from wire.ingest.feed_entries import list_feeds
 from wire.ingest.run import preview_feed, run_ingest
 from wire.models import WireState

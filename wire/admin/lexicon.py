@@ -25,7 +25,7 @@ from wire.admin.base import PREVIEW, Form, FreshAdmin, ModelAdmin, PreviewedForm
 from wire.admin.commands import show_command
 from wire.admin.dashboard import get_environment_label
 from wire.admin.stories import link_story
-from wire.ingest import lexicon
+from wire.ingest import classifier_terms
 from wire.models import LexiconTerm, WireState
 from wire.text.plain_text import plain_line
 
@@ -256,14 +256,14 @@ class LexiconTermAdmin(ExportingAdmin, FreshAdmin[LexiconTerm]):
     def render_change_form(self, request: HttpRequest, context: Any, *args: Any, **kwargs: Any) -> HttpResponse:
         form = context["adminform"].form
         if PREVIEW in request.POST and not form.errors:
-            shown = lexicon.preview_changes(form.instance)
+            shown = classifier_terms.preview_changes(form.instance)
             changes = shown.changes
             context |= {**shown._asdict(), "changes": len(changes)}
             oldest = timezone.now() - raw_store.RETENTION
             context["not_rebuilt"] = sum(story.feed is None or story.first_seen_at < oldest for story, _ in changes)
             context["preview"] = table(
                 ("Story", "Would change"),
-                [(link_story(story), join_lines("{}: {} → {}", found)) for story, found in changes[: lexicon.SHOWN]],
+                [(link_story(story), join_lines("{}: {} → {}", found)) for story, found in changes[: classifier_terms.SHOWN]],
                 "None of them would change.",
             )
         return super().render_change_form(request, context, *args, **kwargs)

@@ -9,7 +9,7 @@ from django.http import HttpRequest
 from django.urls import reverse, reverse_lazy
 
 from config.plugins import Plugin, list_plugins
-from wire.admin.queues import PARAMETER, count_queues
+from wire.admin.review_queues import PARAMETER, count_queues
 from wire.text.lexicons import load
 
 

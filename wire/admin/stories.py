@@ -24,7 +24,7 @@ from config.errors import NotFound, WireError
 from wire import queries
 from wire.admin import base
 from wire.admin.commands import show_command
-from wire.admin.queues import QueuedAdmin, QueueFilter
+from wire.admin.review_queues import QueuedAdmin, QueueFilter
 from wire.ingest import corrections
 from wire.models import Event, Snapshot, Story, StoryRevision
 from wire.publishing.story_json import Derived, build_story_out

@@ -12,7 +12,7 @@ from sources import job_lock, raw_store
 from sources.entries import Entry
 from sources.models import FeedHealth, RawFetch
 from sources.parse import InvalidFeed
-from wire.ingest import article_pages, lexicon
+from wire.ingest import article_pages, classifier_terms
 from wire.ingest.evidence import list_address_forms
 from wire.ingest.feed_entries import count_outcomes, parse_feed, refuse_sample, try_canonical_url
 from wire.ingest.normalise import Context, Rejected, StoryDraft
@@ -104,7 +104,7 @@ def _read_fetches_again(since: dt.date, final_days: bool) -> tuple[Plan, list[_A
     refuse_sample()
     found = Plan()
     start = dt.datetime.combine(since, dt.time(), dt.UTC)
-    context = Context.load(lexicon.load_lexicon(), start)
+    context = Context.load(classifier_terms.load_lexicon(), start)
     newer_items: dict[int, _Items] = defaultdict(_Items)
     again = []
     fetches = RawFetch.objects.filter(fetched_at__gte=start).select_related("feed__publication")

@@ -18,7 +18,7 @@ from sources import job_lock
 from sources.fetch import Fetched
 from sources.models import Feed, FeedHealth, Publication
 from sources.parse import InvalidFeed
-from wire.ingest import lexicon
+from wire.ingest import classifier_terms
 from wire.ingest.feed_entries import ItemOutcome, count_outcomes, get_feed_address, list_feeds, parse_feed, refuse_sample
 from wire.ingest.normalise import Context
 from wire.ingest.run import FeedReport, preview_answer, preview_feed
@@ -93,7 +93,7 @@ def replay_recordings(recorded: list[Recorded], on_report: Callable[[FeedReport]
     refuse_sample()
     total: Counter[str] = Counter()
     with job_lock.acquire() as lease:
-        context = Context.load(lexicon.load_lexicon(), recorded[0].seen_at)
+        context = Context.load(classifier_terms.load_lexicon(), recorded[0].seen_at)
         for seen_at, files in groupby(recorded, key=lambda item: item.seen_at):
             for item in files:
                 try:

@@ -21,7 +21,7 @@ from sources.entries import Entry
 from sources.health import HostNotes
 from sources.models import Feed, FeedHealth, RawFetch
 from sources.parse import InvalidFeed, Parsed
-from wire.ingest import article_pages, feed_entries, lexicon
+from wire.ingest import article_pages, classifier_terms, feed_entries
 from wire.ingest.feed_entries import ItemOutcome
 from wire.ingest.match import Outcome
 from wire.ingest.normalise import Context
@@ -107,7 +107,7 @@ def preview_feed(feed: Feed, url: str = "") -> tuple[FeedReport, list[ItemOutcom
 def preview_answer(feed: Feed, known: FeedHealth, fetched: fetch.Fetched, now: dt.datetime) -> tuple[FeedReport, list[ItemOutcome]]:
     """Return what a run at `now` would take from one answer of a feed, item by item. Writes nothing; `known` may be changed."""
     previous = cache(partial(_read_previous, feed, known.body_sha256))
-    context = Context.load(lexicon.load_lexicon(), now).bind_feed(feed, now, previous=previous)
+    context = Context.load(classifier_terms.load_lexicon(), now).bind_feed(feed, now, previous=previous)
     body = _read_body(feed, known, fetched, context)
     if isinstance(body, fetch.Failed):
         return FeedReport(feed, "failed", code=body.code, failure=body.message), []
@@ -152,7 +152,7 @@ class _Collector:
     @cached_property
     def _context(self) -> Context:
         """Loaded once something new came: the lexicon is large, and most runs bring nothing."""
-        return Context.load(lexicon.load_lexicon(), timezone.now())
+        return Context.load(classifier_terms.load_lexicon(), timezone.now())
 
     def fetch_answers(self, asks: Iterable[fetch.Ask], stop: Callable[[], bool]) -> Iterator[tuple[fetch.Ask, fetch.Outcome]]:
         """Yield answers, until `stop`. The state of hosts is saved whatever becomes of the answers."""

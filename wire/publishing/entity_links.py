@@ -15,7 +15,7 @@ from django.utils.text import slugify
 
 from sources.models import Publication
 from wire.models import Entity, Story, StoryEntity, StoryRevision, WireState
-from wire.publishing.growth import list_growing_names
+from wire.publishing.trending import list_growing_names
 from wire.text.entity_names import normalize_typography
 
 ENTITIES_FILE: Final = Path(settings.BASE_DIR) / "fixtures" / "entities.json"

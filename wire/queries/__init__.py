@@ -15,7 +15,6 @@ from wire.queries.as_of import (
 )
 from wire.queries.changes import get_changes, get_last_number
 from wire.queries.claim_corroboration import corroborate_claim
-from wire.queries.coverage import compare_coverage, get_consensus
 from wire.queries.day_changes import get_day_changes, view_day_changes
 from wire.queries.documents import EVENT, STORY, fetch_document, list_kinds, search_documents
 from wire.queries.entities import find_entity, find_query_names, get_entity, list_entities, list_entity_events, list_named_entities
@@ -79,6 +78,7 @@ from wire.queries.stories import (
     list_stories,
     search_wire,
 )
+from wire.queries.story_consensus import compare_coverage, get_consensus
 from wire.queries.storylines import find_storyline_neighbours, get_event, get_storyline, list_possible_duplicates, view_storyline
 from wire.queries.verification import verify_citation
 from wire.queries.weeks import get_week, list_weeks, view_week

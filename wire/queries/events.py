@@ -14,8 +14,8 @@ from sources.roster import Houses
 from wire.models import Event, Snapshot, Story, StoryTopic
 from wire.publishing import consensus, event_view
 from wire.publishing.event_view import EventView
-from wire.publishing.growth import Growth, measure_growth
 from wire.publishing.story_json import COLUMNS, read_stories_json
+from wire.publishing.trending import Growth, measure_growth
 from wire.queries.snapshots import find_snapshot, get_latest_snapshot, is_stale_day
 from wire.queries.stories import (
     explain_pin,

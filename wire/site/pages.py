@@ -24,7 +24,7 @@ from wire.schemas.params import EntityKind, read_date
 from wire.schemas.stories_answer import StoriesAnswer
 from wire.schemas.story import DayOut
 from wire.site import metadata
-from wire.site.day_shape import describe_day
+from wire.site.day_summary import describe_day
 from wire.site.errors import not_found
 from wire.templatetags.wire_site import html
 from wire.text.vocabulary import Category, Status, Topic

@@ -18,7 +18,7 @@ from tests.factories import entry, next_lexicon, publish, second_feed, see, stor
 from tests.wire.desk import at_desk, save, words
 from wire.admin import lexicon as lexicon_admin
 from wire.admin.lexicon import MAX_ERRORS, MAX_ROWS, MAX_SHOWN
-from wire.ingest import corrections, lexicon
+from wire.ingest import classifier_terms, corrections
 from wire.models import LexiconTerm, Story
 from wire.publishing.publish import publish_pending
 from wire.text.vocabulary import Category, Topic
@@ -98,11 +98,11 @@ def test_what_editors_set_and_feeds_about_ai_alone_are_left_out() -> None:
     publish(made := entry(title="Quince raises pickles"))
     corrections.classify_story(story_of(made).chatbotnews_id, category=Category.ANALYSIS, topics=[], reason="It is.")
     for kind, target in (("category", "funding"), ("topic", "nvidia")):
-        assert lexicon.preview_changes(LexiconTerm(kind=kind, target=target, term="pickles", weight=9)) == ([], 1, 0, 0)
+        assert classifier_terms.preview_changes(LexiconTerm(kind=kind, target=target, term="pickles", weight=9)) == ([], 1, 0, 0)
     see(second_feed("wired"), entry(title="Quince sells pickles", url="https://www.wired.com/story/pickles", publisher="Wired"))
     publish_pending()
     off = LexiconTerm(kind="relevance", target="ai", term="sells", weight=-99)
-    assert lexicon.preview_changes(off) == ([], 2, 0, 0)
+    assert classifier_terms.preview_changes(off) == ([], 2, 0, 0)
 
 
 @pytest.mark.slow
@@ -130,7 +130,7 @@ def test_a_term_that_an_editor_touched_is_kept_through_updates_of_the_lexicon(de
     assert term is not None
     form = {"kind": term.kind, "target": term.target, "term": term.term, "weight": "0.25"}
     assert save(desk, f"/admin/wire/lexiconterm/{term.pk}/change/", form).status_code == 302
-    lexicon.sync_shipped_terms(next_lexicon(tmp_path, quince=1.0))
+    classifier_terms.sync_shipped_terms(next_lexicon(tmp_path, quince=1.0))
     term.refresh_from_db()
     assert (term.weight, term.origin) == (0.25, "editor")
 

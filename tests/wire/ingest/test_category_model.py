@@ -4,8 +4,8 @@ import json
 
 import pytest
 
+from wire.ingest.classifier_terms import load_shipped_lexicon
 from wire.ingest.classify import BIAS, MODEL_FILE, Lexicon, Term, read_features, score_categories
-from wire.ingest.lexicon import load_shipped_lexicon
 from wire.text.vocabulary import Category
 
 

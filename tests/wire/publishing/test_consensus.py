@@ -292,7 +292,7 @@ def test_a_sibling_that_addresses_the_model_is_marked() -> None:
 
 @pytest.mark.django_db
 def test_the_very_headline_is_found_though_many_newer_stories_share_a_word(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("wire.queries.coverage.CANDIDATES", 2)
+    monkeypatch.setattr("wire.queries.story_consensus.CANDIDATES", 2)
     old = entry(title="Quince Robotics opens a school", published_at="2026-01-15T01:00:00Z")
     publish(old, *(entry(title=f"Quince {name}", published_at="2026-01-15T09:00:00Z") for name in ("sings", "falls", "rises")))
     found = queries.get_consensus(headline="Quince Robotics opens a school")

@@ -16,7 +16,7 @@ from tests.factories import entry, feed_of, publish, published, see, story_of
 from wire import queries
 from wire.ingest import corrections
 from wire.models import Entity, Story, StoryEntity, WireState
-from wire.ops.archive.derived import check_derived_tables
+from wire.ops.archive.derived_checks import check_derived_tables
 from wire.ops.archive.dump import Broken
 from wire.publishing import entity_links
 from wire.publishing.publish import publish_pending

@@ -7,7 +7,7 @@ import pytest
 from sources.entries import Entry
 from tests.factories import NOW, entry, publish, story_of
 from wire.models import Story
-from wire.publishing.growth import find_capitalised_names
+from wire.publishing.trending import find_capitalised_names
 from wire.queries.events import list_trending_events
 from wire.text.provenance import timestamp
 from wire.text.vocabulary import Category

@@ -24,7 +24,7 @@ from unfold.widgets import UnfoldAdminFileFieldWidget, UnfoldAdminSelectWidget
 
 from config.errors import WireError
 from wire.admin import base, commands
-from wire.admin.queues import QueuedAdmin, QueueFilter
+from wire.admin.review_queues import QueuedAdmin, QueueFilter
 from wire.corpora.factchecks import api_keys, file_formats, load_jobs, store
 from wire.corpora.factchecks.languages import CODES
 from wire.corpora.factchecks.models import ApiKey, Claim, LoadJob, RatingName, StoryLink

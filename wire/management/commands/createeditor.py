@@ -8,7 +8,7 @@ from django.core.management.base import CommandError, CommandParser
 
 from config.command_base import WireCommand
 from config.errors import WireError
-from wire import permissions, sample_choice
+from wire import permissions, sample_switch
 
 
 class Command(WireCommand):
@@ -31,9 +31,9 @@ class Command(WireCommand):
             raise CommandError(f"{error} {error.hint} No account was made.") from error
         groups = "editor and publisher" if publisher else "editor"
         self.stdout.write(f"{name.strip()} may log in at /admin/, in the group{'s' * publisher} {groups}.")
-        if (sample_choice.get_sample_dir() / "wire.sqlite3").exists():  # the desk may be showing that wire
+        if (sample_switch.get_sample_dir() / "wire.sqlite3").exists():  # the desk may be showing that wire
             arguments = [sys.executable, str(settings.BASE_DIR / "manage.py"), "createeditor", name, *["--publisher"] * publisher]
-            env = sample_choice.build_sample_environment()
+            env = sample_switch.build_sample_environment()
             ran = subprocess.run(arguments, env=env, check=False, input=password, capture_output=True, text=True)  # noqa: S603
             self.stdout.write(f"In the sample wire: {(ran.stdout or ran.stderr).strip()}")
 

@@ -16,7 +16,7 @@ from sources.entries import Entry
 from sources.names import Name
 from sources.queries import known_names
 from sources.vocabulary import Tier
-from wire.ingest import lexicon
+from wire.ingest import classifier_terms
 from wire.ingest.classify import Lexicon
 from wire.ops.archive import reader
 from wire.ops.quality import evaluate
@@ -118,7 +118,7 @@ def _read_names() -> list[Name]:
 
 
 def _read_lexicon() -> Lexicon:
-    return lexicon.load_lexicon() if _has_wire_tables() else lexicon.load_shipped_lexicon()
+    return classifier_terms.load_lexicon() if _has_wire_tables() else classifier_terms.load_shipped_lexicon()
 
 
 def _has_wire_tables() -> bool:

@@ -21,7 +21,7 @@ from config.command_base import WireCommand
 from config.database import faults
 from config.plugins import run_commands
 from config.url_secrets import CREDENTIALS_REFUSED, has_credentials, mask_address
-from wire.ingest import lexicon
+from wire.ingest import classifier_terms
 from wire.ingest.feed_entries import refuse_sample
 from wire.ingest.normalise import Context, Rejected
 from wire.models import Load, Story, WireState
@@ -97,7 +97,7 @@ class Command(WireCommand):
                     total += restore_dump(read_dump(file), lambda number: advance(completed=number))
                     continue
                 refuse_sample()
-                context = context or Context.load(lexicon.load_lexicon(), timezone.now())
+                context = context or Context.load(classifier_terms.load_lexicon(), timezone.now())
                 refuse = partial(rejections.add, file)
                 report = load_items(file, names, context=context, on_rejected=refuse, on_progress=lambda n: advance(completed=n))
                 total += report.counts

@@ -14,7 +14,7 @@ from django.core.management.base import CommandError
 
 from config.command_base import WireCommand
 from config.database.routing import missing
-from wire import permissions, sample_choice
+from wire import permissions, sample_switch
 from wire.publishing.signing import key_file
 
 LOOK_AGAIN: Final = 2.0  # seconds between two looks for the first real snapshot
@@ -61,7 +61,7 @@ class Command(WireCommand):
                     try:
                         sample_env, is_opened = _prepare_sample(password) if wanted else (None, False)
                     except CommandError as error:
-                        sample_choice.choose_wire(sample=False)
+                        sample_switch.choose_wire(sample=False)
                         self._say(f"The live wire is still served, because the sample cannot be: {error}")
                         continue
                     _stop_processes(server)
@@ -120,12 +120,12 @@ def _draw_frame(lines: list[str]) -> list[str]:
 
 def _is_sample_wanted(*, is_served: bool) -> bool:
     """Return if the sample is to be served. Only the operator's choice brings it back once the live wire is served."""
-    return sample_choice.is_sample_chosen() or (is_served and not sample_choice.has_live_content())
+    return sample_switch.is_sample_chosen() or (is_served and not sample_switch.has_live_content())
 
 
 def _prepare_sample(password: str) -> tuple[dict[str, str], bool]:
     """Bring the sample wire up to date; return the environment that serves it, and if its first account was opened."""
-    sample_env = sample_choice.build_sample_environment()
+    sample_env = sample_switch.build_sample_environment()
     arguments = [sys.executable, str(settings.BASE_DIR / "manage.py"), "loadsample", "--prepare", "-v0"]
     # The password goes over standard input, which no process list shows.
     ran = subprocess.run(arguments, env=sample_env, check=False, input=password, stdout=subprocess.PIPE, text=True)  # noqa: S603

@@ -19,7 +19,7 @@ from django.utils import timezone
 from sources.entries import Entry
 from sources.parse import InvalidFeed, parse
 from sources.parse.charsets import decode
-from wire.ingest import lexicon
+from wire.ingest import classifier_terms
 from wire.ingest.feed_entries import name_outcome
 from wire.ingest.normalise import Context, Rejected
 from wire.ingest.save import save_entries
@@ -176,7 +176,7 @@ def load_items(
     digest = compute_digest(file, names)
     load, _ = Load.objects.get_or_create(digest=digest, defaults={"name": file.name})
     report = LoadReport(Counter(load.counts), resumed_at=load.line)
-    context = context or Context.load(lexicon.load_lexicon(), timezone.now())
+    context = context or Context.load(classifier_terms.load_lexicon(), timezone.now())
     waiting = ((number, value) for number, value in read_records(file, names) if number > load.line)
     while batch := list(islice(waiting, BATCH)):
         with transaction.atomic():

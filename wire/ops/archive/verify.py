@@ -17,7 +17,7 @@ from config.plugins import list_plugins
 from sources.roster import fingerprint
 from wire.ingest.normalise import Rejected
 from wire.models import StoryRevision
-from wire.ops.archive import derived, reader
+from wire.ops.archive import derived_checks, reader
 from wire.ops.archive.dump import VERSION, Broken, Record, read_consistently, read_wire_records
 from wire.publishing.signing import is_valid_signature
 from wire.text.identity import chatbotnews_id
@@ -181,7 +181,7 @@ class Verifier:
         return next(((what, story) for story in published | shown if published.get(story) != shown.get(story)), None)
 
     def _check_dump_end(self, record: Record) -> None:
-        derived.check_rosters(self._publications, self._rosters)
+        derived_checks.check_rosters(self._publications, self._rosters)
         for event, into in self._events.items():
             if (event, 1) not in self._hashes:
                 raise Broken(f"event {event}: no story began it.")
@@ -242,12 +242,12 @@ def verify_database() -> Verifier:
         try:
             with closing(read_wire_records()) as stored:
                 result = verify_dump(stored)
-            derived.check_derived_tables()
-            derived.check_log()
+            derived_checks.check_derived_tables()
+            derived_checks.check_log()
             rows = (fault for model in row_seal.sealed_models() for fault in row_seal.list_faults(model))
             for fault in chain(rows, *(plugin.list_faults() for plugin in list_plugins())):  # names table and key
                 raise Broken(fault)
-            derived.check_changes()
+            derived_checks.check_changes()
             result.counts["other_key"] = row_seal.count_other_keys()
         except (TypeError, ValueError) as error:
             raise Broken(f"a column holds a value that cannot be read: {error!r}.") from error

@@ -12,7 +12,7 @@ from wire.models import Story
 from wire.publishing.story_json import get_permalink, to_citable
 from wire.queries.stories import resolve_merged_story
 from wire.queries.verification.citation_checks import check_citation
-from wire.queries.verification.own_words import check_own_words
+from wire.queries.verification.paraphrase_checks import check_own_words
 from wire.queries.verification.record import Publications, StoryRecord
 from wire.queries.verification.resolve import replace_article_urls, resolve_citations
 from wire.schemas.proofs import VerifiedCitation, VerifiedOut

@@ -13,8 +13,8 @@ from citations.find.normalize import find_words, is_foreign, words_of
 from citations.format.formats import CitationFormat, cite
 from wire.models import StoryRevision
 from wire.publishing.story_json import get_permalink
-from wire.queries.verification.locate import check_mention, check_text_around, check_text_behind
-from wire.queries.verification.own_words import check_own_words
+from wire.queries.verification.mention_checks import check_mention, check_text_around, check_text_behind
+from wire.queries.verification.paraphrase_checks import check_own_words
 from wire.queries.verification.record import CheckResult, Publications, StoryRecord
 from wire.queries.verification.text_diff import check_end, check_headline, check_start, check_statement, is_extended
 from wire.schemas.proofs import QuotationOut

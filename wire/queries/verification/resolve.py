@@ -19,7 +19,7 @@ from wire.models import Story, StoryAlias, StoryRevision
 from wire.models.search import find_newest, get_first_place
 from wire.models.story import BY_EDITOR
 from wire.publishing.story_json import get_permalink
-from wire.queries.verification.own_words import ABOUT, SOME, measure_word_share
+from wire.queries.verification.paraphrase_checks import ABOUT, SOME, measure_word_share
 from wire.queries.verification.record import Publications, StoryRecord
 from wire.text.claim_match import parse_statement
 from wire.text.identity import canonical_url

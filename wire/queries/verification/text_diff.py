@@ -5,7 +5,7 @@ from typing import Final
 
 from citations.find.normalize import ELLIPSIS, ELLIPSIS_AT_END, is_quoted_from, split_at_ellipses, words_of
 from citations.sentence_boundaries import sentences
-from wire.queries.verification.own_words import check_own_words, is_changed_copy, shares_words
+from wire.queries.verification.paraphrase_checks import check_own_words, is_changed_copy, shares_words
 from wire.queries.verification.record import CheckResult, StoryRecord, parse_revision
 from wire.text import claim_match
 

@@ -12,7 +12,7 @@ from citations.find.normalize import find_words, words_of
 from citations.find.segments import ID
 from citations.sentence_boundaries import sentences
 from wire.models import StoryRevision
-from wire.queries.verification.own_words import ABOUT, MOSTLY, check_own_words
+from wire.queries.verification.paraphrase_checks import ABOUT, MOSTLY, check_own_words
 from wire.queries.verification.record import CheckResult, Publications, StoryRecord, parse_revision
 from wire.text import claim_match
 from wire.text.lexicons import load

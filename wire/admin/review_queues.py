@@ -16,7 +16,7 @@ from config.plugins import list_plugins
 from sources import health
 from sources.models import Feed
 from wire.admin.base import ModelAdmin, Row
-from wire.ingest import lexicon
+from wire.ingest import classifier_terms
 from wire.ingest.classify import DEFAULT
 from wire.ingest.evidence import NEAR
 from wire.models import Entity, Event, Story, StoryPair
@@ -61,7 +61,7 @@ class Queue:
 
 def _find_without_lexicon_match() -> list[int]:
     """Return the newest stories of the default category that no term of the lexicon matches."""
-    terms = lexicon.load_lexicon()
+    terms = classifier_terms.load_lexicon()
     newest = Story.objects.live().filter(category=DEFAULT, editor_category="").newest_first()
     rows = newest.values_list("pk", "current__headline", "current__summary_medium")[:LOOKED_AT]
     return [pk for pk, headline, summary in rows if not terms.category_or_none(headline, summary)]

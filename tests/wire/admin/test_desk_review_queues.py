@@ -11,7 +11,7 @@ from sources.models import Feed, FeedHealth
 from tests.claims import claim, load
 from tests.factories import entry, feed_of, publish, story_of
 from tests.wire.desk import at_desk, person, words
-from wire.admin.queues import Queue, list_queues
+from wire.admin.review_queues import Queue, list_queues
 from wire.corpora.factchecks import queues
 from wire.ingest import corrections
 from wire.models import Event, LexiconTerm, Story, StoryRevision
