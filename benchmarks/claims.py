@@ -37,10 +37,10 @@ def inside() -> None:
     import django
 
     django.setup()
-    from wire.queries import corroborate_claim
+    from wire.queries import corroborate
 
     def judge(claim: str) -> str:
-        found = corroborate_claim(claim)
+        found = corroborate(claim)
         is_similar = found.verdict == "not_found" and any(event.similar for event in found.events)
         return SIMILAR if is_similar else found.verdict
 

@@ -69,9 +69,8 @@ def measure(stories: int) -> dict[str, str]:
 
     def without_id(number: int, story: Story) -> str:
         form = (CitationFormat.LAYERED, CitationFormat.INLINE)[number % 2]
-        return (
-            cite(to_citable(story, story.current), form).split(" Source:")[0].split(" (http")[0].replace(story.chatbotnews_id, "")
-        )  # type: ignore[arg-type]
+        words = cite(to_citable(story, story.current), form).split(" Source:")[0]  # type: ignore[arg-type]
+        return words.split(" (http")[0].replace(story.chatbotnews_id, "")
 
     figures = {}
     for name, write in (("word for word", exact), ("a word left out", drop_word), ("without an id", without_id)):

@@ -57,7 +57,7 @@ def _finders(today: dt.date) -> Mapping[str, Find]:
         return [story.chatbotnews_id for story in search_stories(text, Scope(), today, limit=SHOWN, group=group).stories]
 
     def search_by_words(text: str) -> list[str]:
-        with mock.patch("wire.search.nearest.embedder", return_value=None):
+        with mock.patch("wire.search.nearest.load_embedder", return_value=None):
             return search_wire(text)
 
     def search_by_meaning(text: str) -> list[str]:

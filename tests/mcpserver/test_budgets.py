@@ -40,7 +40,7 @@ def test_only_what_is_shown_of_a_list_is_estimated(detail: str, monkeypatch: pyt
     def refuse(texts: Any) -> int:
         raise AssertionError(f"{len(texts)} texts are estimated that the answer does not hold")
 
-    monkeypatch.setattr("wire.schemas.stories_answer.estimated_tokens", refuse)
+    monkeypatch.setattr("wire.schemas.stories_answer.estimate_tokens", refuse)
     assert structured("get_category", category="launches", detail=detail)["est_tokens"] > 100
 
 

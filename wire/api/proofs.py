@@ -98,7 +98,7 @@ def corroborate(
     request: HttpRequest,
     claim: Annotated[str, Query(min_length=1, max_length=MAX_CLAIM, description="A plain sentence: who did what.")],
 ) -> HttpResponse:
-    return answer(queries.corroborate_claim(claim), BRIEFLY)
+    return answer(queries.corroborate(claim), BRIEFLY)
 
 
 @route(router, "/compare/{event_id}.json", proofs.ComparisonOut, "Reports of one event side by side", 404, 422)

@@ -14,7 +14,7 @@ from wire.queries.as_of import (
     resolve_pin,
 )
 from wire.queries.changes import get_changes, get_last_number
-from wire.queries.claim_corroboration import corroborate_claim
+from wire.queries.claim_corroboration import corroborate
 from wire.queries.day_changes import get_day_changes, view_day_changes
 from wire.queries.documents import EVENT, STORY, fetch_document, list_kinds, search_documents
 from wire.queries.entities import find_entity, find_query_names, get_entity, list_entities, list_entity_events, list_named_entities

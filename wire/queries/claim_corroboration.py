@@ -44,7 +44,7 @@ NOT_MEANT: Final = (
 )
 
 
-def corroborate_claim(claim: str) -> CorroborationOut:
+def corroborate(claim: str) -> CorroborationOut:
     """Return the events that bear a claim out, and their reporters. Raises: InvalidArgument for a claim without words."""
     claim = " ".join(claim.encode("utf-8", "replace").decode().split())[:MAX_CLAIM]
     newsroom, plain = _split_attribution(claim)

@@ -307,7 +307,7 @@ TOOLS: Final[Mapping[str, ToolSpec]] = {
         _query(queries.verify_citation, VerifyCitation, is_brief=True),
         _query(queries.get_proved_day, GetProvenance, name="get_provenance", is_brief=True),
         _tool(get_changes, GetChanges, proofs.ChangesOut, is_brief=True),
-        _query(queries.corroborate_claim, Corroborate, is_brief=True),
+        _query(queries.corroborate, Corroborate, is_brief=True),
         _query(queries.compare_coverage, CompareCoverage, is_brief=True),
         _tool(check_limits, CheckLimits, limits.LimitsOut, is_brief=True),
     )

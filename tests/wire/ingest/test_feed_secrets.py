@@ -185,7 +185,7 @@ def test_a_fault_of_ours_logs_no_token(feed: Feed, monkeypatch: pytest.MonkeyPat
     def fail(*_args: object, **_kwargs: object) -> None:
         raise RuntimeError(f"It fails at {feed.url}, and at {feed.url}.")
 
-    monkeypatch.setattr("wire.ingest.run.store", fail)
+    monkeypatch.setattr("wire.ingest.run.store_drafts", fail)
     fetch_again(feed)
     monkeypatch.undo()
     logging.getLogger("wire.ingest").error("%s", json.dumps({"address": feed.url, "well": True}))

@@ -10,7 +10,7 @@ from django.db import connection
 
 from config.errors import InvalidArgument
 from wire.queries import claim_corroboration
-from wire.queries.claim_corroboration import corroborate_claim
+from wire.queries.claim_corroboration import corroborate
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("sample")]
 EVAL = Path(settings.BASE_DIR) / "fixtures" / "eval"
@@ -22,7 +22,7 @@ def told(file: str) -> Counter[tuple[str, str]]:
     claims = json.loads((EVAL / file).read_text(encoding="utf-8"))
     found = Counter[tuple[str, str]]()
     for one in claims:
-        verdict = corroborate_claim(one["claim"]).verdict
+        verdict = corroborate(one["claim"]).verdict
         found[one["kind"], verdict] += 1
         if (one["kind"] == "true") == (verdict == "not_found"):
             print(one, verdict)  # noqa: T201  shown where it fails
@@ -45,7 +45,7 @@ def test_no_invented_claim_is_borne_out(file: str, claims: int, distorted: int, 
 
 
 def test_an_answer_names_voices_makers_and_the_first_report() -> None:
-    found = corroborate_claim("OpenAI opened a library on the Moon with 40,000 books")
+    found = corroborate("OpenAI opened a library on the Moon with 40,000 books")
     assert found.verdict == "confirmed"
     event = found.events[0]
     assert found.independent_sources == len(event.voices) >= 2
@@ -58,7 +58,7 @@ def test_an_answer_names_voices_makers_and_the_first_report() -> None:
 def test_what_has_no_words_is_refused() -> None:
     for claim in ("", "the", "…"):
         with pytest.raises(InvalidArgument):
-            corroborate_claim(claim)
+            corroborate(claim)
 
 
 @pytest.mark.slow
@@ -86,7 +86,7 @@ def test_what_has_no_words_is_refused() -> None:
     ],
 )
 def test_another_unit_a_denial_or_another_newsroom_is_not_borne_out(claim: str) -> None:
-    assert corroborate_claim(claim).verdict == "not_found"
+    assert corroborate(claim).verdict == "not_found"
 
 
 @pytest.mark.parametrize(
@@ -99,11 +99,11 @@ def test_another_unit_a_denial_or_another_newsroom_is_not_borne_out(claim: str) 
     ],
 )
 def test_numbers_in_words_and_the_newsroom_that_reports_it_are_borne_out(claim: str) -> None:
-    assert corroborate_claim(claim).verdict == "confirmed"
+    assert corroborate(claim).verdict == "confirmed"
 
 
 def test_half_a_character_is_no_fault() -> None:
-    corroborate_claim("OpenAI \ud800 opened a library on the Moon").model_dump_json()
+    corroborate("OpenAI \ud800 opened a library on the Moon").model_dump_json()
 
 
 @pytest.mark.parametrize(
@@ -114,21 +114,21 @@ def test_half_a_character_is_no_fault() -> None:
     ],
 )
 def test_a_month_or_an_overclaim_that_nobody_reports_is_not_borne_out(claim: str) -> None:
-    assert corroborate_claim(claim).verdict == "not_found"
+    assert corroborate(claim).verdict == "not_found"
 
 
 def test_a_voice_names_the_sentence_that_bears_the_claim() -> None:
-    for voice in corroborate_claim("OpenAI opened a library on the Moon with 40,000 books").events[0].voices:
+    for voice in corroborate("OpenAI opened a library on the Moon with 40,000 books").events[0].voices:
         assert "library" in voice.bears
 
 
 def test_a_report_in_other_words_is_listed_and_counts_for_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     claim = "A lunar reading room by OpenAI welcomes visitors"
-    assert corroborate_claim(claim).verdict == "not_found"
+    assert corroborate(claim).verdict == "not_found"
     monkeypatch.setattr(claim_corroboration, "_measure_likeness", lambda _claim, views: {
         report.story.chatbotnews_id: 0.95 for view in views for report in view.reports
     })  # fmt: skip
-    found = corroborate_claim(claim)
+    found = corroborate(claim)
     similar = [voice for event in found.events for voice in event.similar]
     assert similar
     assert (found.verdict, found.independent_sources) == ("not_found", 0)

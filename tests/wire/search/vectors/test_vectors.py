@@ -46,7 +46,7 @@ class Colours:
 def colours(monkeypatch: pytest.MonkeyPatch) -> Iterator[Colours]:
     model = Colours()
     for module in (store, checks, nearest):
-        monkeypatch.setattr(module, "embedder", lambda: model)
+        monkeypatch.setattr(module, "load_embedder", lambda: model)
     for kept in (store.embed_question, nearest._story_vectors):
         kept.cache_clear()
     yield model
@@ -178,7 +178,7 @@ def test_threads_that_search_at_once_read_the_vectors_once(monkeypatch: pytest.M
             both_look.wait(10)
         return 5 if is_news else None
 
-    monkeypatch.setattr(held, "_find_end", find_end)
+    monkeypatch.setattr(held, "_find_newest_change", find_end)
     monkeypatch.setattr(held, "_read_changes", reads.append)
     both = [threading.Thread(target=held.read_new_vectors) for _ in range(2)]
     for thread in both:
