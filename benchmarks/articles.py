@@ -126,7 +126,7 @@ def _compare_cached_answers(rounds: int) -> str:
 def _index_site(pages: int) -> Iterator[tuple[str, str]]:
     from tests.feedserver import FeedServer
     from tests.wire.corpora.articles.site import Site, html
-    from wire.ingest.feed_entries import policy
+    from wire.ingest.feed_entries import get_fetch_policy
 
     with FeedServer() as server:
         site = Site(server)
@@ -136,7 +136,7 @@ def _index_site(pages: int) -> Iterator[tuple[str, str]]:
         site.sitemap("/sitemap.xml", *map(site.url, paths))
         before = _memory()
         started = time.perf_counter()
-        told = site.index(how=replace(policy(), gap=0.0))
+        told = site.index(how=replace(get_fetch_policy(), gap=0.0))
         took = time.perf_counter() - started
     live = sum(state == "live" for state in site.articles().values())
     if live != pages:

@@ -129,7 +129,7 @@ def ingest_item() -> tuple[set[CodeType], set[CodeType]]:
         publication = Publication.objects.active().get(seat=1)
         feed = Feed.objects.create(publication=publication, feed_type="rss", url=server.url("/feed.xml"), ai_only=True)
         with record_entered() as storing, mock.patch("wire.ingest.run.publish_pending", return_value=[]):
-            run.collect([feed])
+            run.run_ingest([feed])
     with record_entered() as publishing:
         publish_pending()
     if not stories.filter(current__isnull=False).exists():

@@ -45,7 +45,7 @@ def main() -> None:
 
 def _topic_names() -> set[str]:
     """The stems of the one-word names of those topics that general news hardly knows."""
-    from wire.ingest.lexicon import TAXONOMY_FILE
+    from wire.ingest.classifier_terms import TAXONOMY_FILE
     from wire.publishing.grouping.headline_similarity import weigh_words
 
     topics = json.loads(TAXONOMY_FILE.read_text(encoding="utf-8"))["topics"]

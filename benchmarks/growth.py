@@ -180,7 +180,7 @@ def calls(stories: int) -> dict[str, Call]:
     from benchmarks import wires
     from wire import queries
     from wire.models import Story
-    from wire.search.cursor import encode, encode_place
+    from wire.search.cursor import encode_cursor, encode_place
     from wire.text.vocabulary import Category, Topic
 
     dice = random.Random(3)
@@ -188,11 +188,11 @@ def calls(stories: int) -> dict[str, Call]:
     some = [(s.chatbotnews_id, s.published_at, s.wire_date, str(s.event_id), s.current.headline, s.current.summary_medium)
             for s in rows if s.current]  # fmt: skip
     known, any_words = wires.KNOWN[:12], build_query_source()
-    first_year = queries.calendar()[1][-1]
+    first_year = queries.get_calendar()[1][-1]
 
     def place(dice: random.Random, name: str) -> str:
         story_id, published_at, *_ = dice.choice(some)
-        return encode(name, encode_place((published_at, story_id)))
+        return encode_cursor(name, encode_place((published_at, story_id)))
 
     def phrase(dice: random.Random) -> str:
         said = dice.choice(some)[5].rstrip(".").split()
@@ -227,19 +227,19 @@ def calls(stories: int) -> dict[str, Call]:
         "get_category, deep": lambda d: queries.get_category(Category.FUNDING, cursor=place(d, "category funding")),
         "get_topic_coverage": lambda _: coverage(),
         "get_topic_coverage, deep": lambda d: coverage(place(d, "topic openai")),
-        "list_days": lambda _: queries.list_days(),
-        "list_days, deep": lambda d: queries.list_days(cursor=encode("days", d.choice(some)[2].isoformat())),
-        "get_archive": lambda d: queries.get_archive(d.choice(some)[2]),
+        "list_days": lambda _: queries.list_published_days(),
+        "list_days, deep": lambda d: queries.list_published_days(cursor=encode_cursor("days", d.choice(some)[2].isoformat())),
+        "get_archive": lambda d: queries.get_archived_day(d.choice(some)[2]),
         "get_provenance": lambda d: queries.get_provenance(d.choice(some)[2]),
-        "latest_takes": lambda _: queries.latest_takes(20),
-        "todays_stories": lambda _: queries.todays_stories(),
+        "latest_takes": lambda _: queries.list_latest_takes(20),
+        "todays_stories": lambda _: queries.list_todays_stories(),
         "get_event": lambda d: queries.get_event(d.choice(some)[3]),
-        "corrections": lambda _: queries.corrections(2),
-        "corrections, deep": lambda d: queries.corrections(2, d.randrange(stories // 2, stories)),
-        "calendar, its first year": lambda _: queries.calendar(first_year),
-        "calendar, a growing year": lambda _: queries.calendar(),
+        "corrections": lambda _: queries.list_corrections(2),
+        "corrections, deep": lambda d: queries.list_corrections(2, d.randrange(stories // 2, stories)),
+        "calendar, its first year": lambda _: queries.get_calendar(first_year),
+        "calendar, a growing year": lambda _: queries.get_calendar(),
         "neighbours": lambda d: queries.list_neighbours(d.choice(some)[2]),
-        "sitemap_stories": lambda d: queries.sitemap_stories(d.randrange(max(1, stories // 10_000)), 1_000),
+        "sitemap_stories": lambda d: queries.list_sitemap_stories(d.randrange(max(1, stories // 10_000)), 1_000),
     }
 
 

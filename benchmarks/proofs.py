@@ -60,7 +60,7 @@ def main(days: int) -> None:
         previous = hashed
     Snapshot.objects.bulk_create(rows, batch_size=100)
     started = time.perf_counter()
-    log.catch_up()
+    log.append_missing()
     seconds = time.perf_counter() - started
 
     from wire.models import LogEntry

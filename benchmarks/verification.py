@@ -48,7 +48,7 @@ def measure(stories: int) -> dict[str, str]:
     from citations.format.formats import CitationFormat, cite
     from wire import queries
     from wire.models import Story
-    from wire.publishing.story_json import citable
+    from wire.publishing.story_json import to_citable
 
     call_command("migrate", verbosity=0)
     if not Story.objects.exists():
@@ -60,7 +60,7 @@ def measure(stories: int) -> dict[str, str]:
     forms = list(CitationFormat)
 
     def exact(number: int, story: Story) -> str:
-        return cite(citable(story, story.current), forms[number % len(forms)])  # type: ignore[arg-type]
+        return cite(to_citable(story, story.current), forms[number % len(forms)])  # type: ignore[arg-type]
 
     def drop_word(number: int, story: Story) -> str:
         words = exact(number, story).split(" ")
@@ -69,7 +69,8 @@ def measure(stories: int) -> dict[str, str]:
 
     def without_id(number: int, story: Story) -> str:
         form = (CitationFormat.LAYERED, CitationFormat.INLINE)[number % 2]
-        return cite(citable(story, story.current), form).split(" Source:")[0].split(" (http")[0].replace(story.chatbotnews_id, "")  # type: ignore[arg-type]
+        words = cite(to_citable(story, story.current), form).split(" Source:")[0]  # type: ignore[arg-type]
+        return words.split(" (http")[0].replace(story.chatbotnews_id, "")
 
     figures = {}
     for name, write in (("word for word", exact), ("a word left out", drop_word), ("without an id", without_id)):

@@ -17,9 +17,9 @@ from django.db import connection, models, transaction
 
 from sources.models import Publication
 from wire.models import Event, SearchDocument, SigningKey, Snapshot, Story, StoryRevision, StoryTopic, WireState
-from wire.models.search import place
+from wire.models.search import get_place
 from wire.publishing import story_json
-from wire.publishing.indexing import document
+from wire.publishing.indexing import build_document
 from wire.text import provenance
 from wire.text.identity import chatbotnews_id
 from wire.text.vocabulary import Category, Status, Topic
@@ -74,7 +74,7 @@ def fill(stories: int) -> None:
     with connection.cursor() as cursor:
         for sql in [*index, *connection.ops.sequence_reset_sql(no_style(), [Story, StoryRevision, StoryTopic]), "ANALYZE"]:
             cursor.execute(sql)
-    story_json.render_outdated()
+    story_json.render_outdated_json()
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
             cursor.execute("VACUUM ANALYZE")  # as its autovacuum does, which may be off or not there yet
@@ -115,7 +115,7 @@ def _write_stories(number: int) -> None:
                 for n, topic in enumerate(revision.topics)
             ]
             _write(StoryTopic, topics)
-            documents = {place(s.published_at, s.chatbotnews_id): document(s, revision) for s, revision in batch}
+            documents = {get_place(s.published_at, s.chatbotnews_id): build_document(s, revision) for s, revision in batch}
             _write(SearchDocument, [SearchDocument(place=at, **fields) for at, fields in sorted(documents.items())])
 
 

@@ -31,7 +31,7 @@ from config.logs import add_request_ids  # noqa: E402
 from config.plugins import list_plugins  # noqa: E402
 from wire import queries  # noqa: E402
 from wire.api.streaming import StreamingMiddleware  # noqa: E402
-from wire.site.cache_rules import parameters_of as site_parameters_of  # noqa: E402
+from wire.site.cache_rules import get_cached_parameters as site_parameters_of  # noqa: E402
 
 _mcp: Any = None
 if settings.WITH_MCP:
@@ -136,9 +136,9 @@ async def _watch() -> None:
     try:
         while True:
             try:
-                source, version = await loop.run_in_executor(thread, routing.source.look, queries.wire_version)
+                source, version = await loop.run_in_executor(thread, routing.source.look, queries.get_wire_version)
                 if version != seen:
-                    last = await loop.run_in_executor(thread, routing.read, queries.last_number)
+                    last = await loop.run_in_executor(thread, routing.read, queries.get_last_number)
                     if seen is None:
                         publish_waiters.settled.number = last
                     else:  # once all other processes have looked too, these changes are told
@@ -167,7 +167,7 @@ async def _announce_to_hub() -> None:
     from wire.publishing import websub  # few installations have a hub
 
     def announce() -> float:
-        return routing.write(lambda: websub.announce(publish_waiters.settled.number))
+        return routing.write(lambda: websub.announce_changes(publish_waiters.settled.number))
 
     with publish_waiters.Watch() as watch:
         while True:

@@ -71,7 +71,7 @@ class Plugin:
 
     # Editors and operators
     menu: Sequence[MenuItem] = ()
-    list_queues: Callable[[], Sequence[Any]] = tuple  # lists of the desk whose rows may need an editor: `wire.admin.queues.Queue`
+    list_queues: Callable[[], Sequence[Any]] = tuple  # lists of rows that may need an editor: `wire.admin.review_queues.Queue`
     edit_permissions: Sequence[str] = ()  # codenames that every editor has; all may see
     publish_permissions: Sequence[str] = ()  # codenames that publishers have besides
     checks: Mapping[str, Callable[[dt.datetime], Iterable[Any]]] = field(default_factory=dict)

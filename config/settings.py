@@ -111,7 +111,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
-                "wire.site.metadata.site",
+                "wire.site.metadata.add_site_context",
             ],
         },
     },
@@ -162,17 +162,17 @@ UNFOLD = {
     "SITE_HEADER": "ChatbotNews.ai desk",
     "SITE_SYMBOL": "newsmode",
     "SHOW_VIEW_ON_SITE": True,
-    "ENVIRONMENT": "wire.admin.dashboard.environment",
-    "DASHBOARD_CALLBACK": "wire.admin.dashboard.fill",
+    "ENVIRONMENT": "wire.admin.dashboard.get_environment_label",
+    "DASHBOARD_CALLBACK": "wire.admin.dashboard.add_dashboard_context",
     "COLORS": lambda _request: {},  # static/wire/desk.css has them: Unfold would write them into each page, as a style sheet
-    "SIDEBAR": {"navigation": "wire.admin.menu.navigation"},
+    "SIDEBAR": {"navigation": "wire.admin.menu.build_sidebar"},
 }
 
 STATIC_URL = "/static/"
 WHITENOISE_USE_FINDERS = True
 
 LOGIN_REDIRECT_URL = "/admin/"
-CSRF_FAILURE_VIEW = "wire.site.errors.stale_form"
+CSRF_FAILURE_VIEW = "wire.site.errors.csrf_failure"
 # Cookies exist for the admin only. Over plain http (a machine of one's own) a Secure cookie would lock the editor out.
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SITE_IS_HTTPS
 CSRF_TRUSTED_ORIGINS = [f"{urlsplit(WIRE_SITE_URL).scheme}://{urlsplit(WIRE_SITE_URL).netloc}"]

@@ -10,10 +10,10 @@ from django.utils.cache import patch_vary_headers
 from config.errors import NotFound
 from config.http.request_guard import family_of
 from mcpserver.servers import SERVERS
-from wire.site.pages import page, public
+from wire.site.pages import page, public_page
 
 
-@public
+@public_page
 def show_server(request: HttpRequest) -> HttpResponse:
     server = _build_server(request.path)
     address = settings.WIRE_MCP_URL + request.path.removeprefix("/mcp")

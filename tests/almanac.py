@@ -50,8 +50,8 @@ def publishers(*arguments: str) -> str:
 def loopback_asked() -> Iterator[None]:
     """Pages of this machine may be asked, and without the pause that a publisher's server is given."""
     with pytest.MonkeyPatch.context() as patch:
-        quick = replace(feed_entries.policy(), allow=(ip_network("127.0.0.0/8"),), gap=0.0)
-        patch.setattr(feed_entries, "policy", lambda: quick)
+        quick = replace(feed_entries.get_fetch_policy(), allow=(ip_network("127.0.0.0/8"),), gap=0.0)
+        patch.setattr(feed_entries, "get_fetch_policy", lambda: quick)
         yield
 
 

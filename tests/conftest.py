@@ -37,7 +37,7 @@ DIFFERS_BY_DATABASE = (
     "test_library_faults.py",
     "test_two_workers.py",
     "wire/admin/test_desk_lexicon.py",
-    "wire/admin/test_desk_queues.py",
+    "wire/admin/test_desk_review_queues.py",
     "wire/admin/test_desk_upload_cost.py",
     "wire/changes/",
     "wire/corpora/articles/test_live_fetch.py",

@@ -11,7 +11,7 @@ from sources.entries import Entry
 from sources.models import Feed, FetchHost
 from sources.vocabulary import FeedType
 from tests.feedserver import FeedServer
-from wire.ingest import lexicon
+from wire.ingest import classifier_terms
 from wire.ingest.match import Outcome
 from wire.ingest.normalise import Context, Rejected
 from wire.ingest.save import save_entries
@@ -56,12 +56,12 @@ def entry(**values: Any) -> Entry:
 
 def take(*entries: Entry, now: dt.datetime = NOW) -> list[Outcome | Rejected]:
     """Take entries in, without publishing."""
-    return save_entries(entries, Context.load(lexicon.load(), now))
+    return save_entries(entries, Context.load(classifier_terms.load_lexicon(), now))
 
 
 def see(feed: Feed, *entries: Entry, now: dt.datetime = NOW) -> list[Outcome | Rejected]:
     """Take entries in as `feed` showed them at `now`, without publishing."""
-    context = Context.load(lexicon.load(), now).bind_feed(feed, now)
+    context = Context.load(classifier_terms.load_lexicon(), now).bind_feed(feed, now)
     return save_entries([made.with_publisher(feed.publication.name) for made in entries], context)
 
 
@@ -109,7 +109,7 @@ def publish_sample() -> None:
 
 def next_lexicon(folder: Path, **relevance: float) -> Path:
     """The file that another edition of the wire ships: today's, with these relevance terms in place of its own."""
-    document = json.loads(lexicon.TAXONOMY_FILE.read_text(encoding="utf-8"))
+    document = json.loads(classifier_terms.TAXONOMY_FILE.read_text(encoding="utf-8"))
     document["relevance"] = {"ai": relevance}
     file = folder / "taxonomy.json"
     file.write_text(json.dumps(document), encoding="utf-8")

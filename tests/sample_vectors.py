@@ -17,7 +17,7 @@ def main() -> None:
         from wire.management.commands import loadsample
         from wire.models import StoryVector
         from wire.ops.archive.reader import load_items
-        from wire.search.vectors import HALF, embedder, fill
+        from wire.search.vectors import HALF, fill, load_embedder
 
         call_command("migrate", verbosity=0)
         for file in sorted(loadsample.SAMPLE.glob("*.ndjson")):
@@ -25,7 +25,7 @@ def main() -> None:
         fill()
         made = dict(StoryVector.objects.order_by("story__chatbotnews_id").values_list("story__chatbotnews_id", "vector"))
         rows = np.stack([np.frombuffer(row, HALF) for row in made.values()])
-        model = embedder()
+        model = load_embedder()
         assert model is not None, "needs the model"
         np.savez(Path(loadsample.VECTORS), model=np.array(model.name), ids=np.array(list(made)), rows=rows)
 

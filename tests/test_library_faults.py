@@ -29,7 +29,7 @@ from tests.mcpserver.asgi import ERAS, LEGACY, call, http_scope, message, rpc_he
 from tests.mcpserver.conftest import close_connections, no_rate_limit, sample  # noqa: F401
 from tests.security.test_threat_model import find_tests
 from wire.models import UsageCount
-from wire.usage import UsageKey, add
+from wire.usage import UsageKey, add_usage_counts
 
 ROOT: Final = Path(__file__).parents[1]
 WRITERS: Final = 4
@@ -83,7 +83,7 @@ def test_four_writers_and_two_readers_never_find_the_database_locked() -> None:
     def write(writer: int) -> int:
         together.wait(20)
         for n in range(WRITES):
-            add({UsageKey("wire", "tools/call", f"name {n % 5}", minute, "ok"): writer + 1})
+            add_usage_counts({UsageKey("wire", "tools/call", f"name {n % 5}", minute, "ok"): writer + 1})
         connections.close_all()
         return writer + 1
 

@@ -8,20 +8,20 @@ from config.errors import WireError
 
 
 def prepare_reference_data(**_kwargs: Any) -> None:
-    from wire.ingest import lexicon
+    from wire.ingest import classifier_terms
     from wire.models import WireState
     from wire.publishing import changelog, entity_links, signing
     from wire.publishing.transparency import log
 
     WireState.objects.get_or_create(pk=1)
-    lexicon.sync()
-    entity_links.sync()
+    classifier_terms.sync_shipped_terms()
+    entity_links.sync_shipped_entities()
     try:
-        log.catch_up()  # of a wire from before there was one
-        signing.sign_newest()
+        log.append_missing()  # of a wire from before there was one
+        signing.sign_newest_checkpoint()
     except WireError as error:  # a damaged log stops no migration: it is signed no further, and verifywire names it
         logging.getLogger(__name__).error("%s %s", error.message, error.hint)
-    changelog.create_missing()
+    changelog.create_missing_log()
 
 
 def create_roles(**_kwargs: Any) -> None:

@@ -43,7 +43,7 @@ def create_groups(**_kwargs: Any) -> None:
         group.permissions.set(Permission.objects.filter(may))
 
 
-def expect_new_name(name: str) -> None:
+def validate_new_username(name: str) -> None:
     """Raises: InvalidArgument for a name that is taken or cannot be one."""
     name = User.normalize_username(name)  # as an account has it
     if User.objects.filter(username=name).exists():

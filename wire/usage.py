@@ -18,6 +18,6 @@ class UsageKey(NamedTuple):
     outcome: str
 
 
-def add(counts: Mapping[UsageKey, int]) -> None:
+def add_usage_counts(counts: Mapping[UsageKey, int]) -> None:
     """Add counts to what is stored, in one transaction; processes that count the same minute add up."""
     add_counts(UsageCount, UsageKey._fields, counts)

@@ -45,12 +45,12 @@ def _events(others: Path) -> Iterator[tuple[str, str, str]]:
     from wire.ops.quality import evaluate
 
     for name, rows in [*_labelled(others), *_real(others)]:
-        found = evaluate.events(rows)
+        found = evaluate.score_events(rows)
         bcubed = f"BCubed {found['bcubed_precision']:.2f} / {found['bcubed_recall']:.2f} / {found['bcubed_f1']:.3f}"
         told = f"{bcubed}, pairwise precision {found['pairwise_precision']:.3f}, recall {found['pairwise_recall']:.3f}"
         told += f"; a headline asked about: precision {found['asked_precision']:.2f}, recall {found['asked_recall']:.2f}"
         if len(rows) > 1000:
-            small = [evaluate.events(small_events(rows, seed)) for seed in range(SAMPLES)]
+            small = [evaluate.score_events(small_events(rows, seed)) for seed in range(SAMPLES)]
             told += f"; events of 1–6 stories: pairwise precision {statistics.mean(s['pairwise_precision'] for s in small):.3f}"
             told += f", BCubed F1 {statistics.mean(s['bcubed_f1'] for s in small):.3f} (mean of {SAMPLES} samples)"
         yield f"events, {name}", f"{len(rows):,} headlines, {int(found['events_true'])} events", told
@@ -116,11 +116,11 @@ def _rest() -> Iterator[tuple[str, str, str]]:
 
 def _speed(rounds: int, others: Path) -> Iterator[tuple[str, str, str]]:
     from benchmarks.quality.samples import archived_summaries
-    from wire.ingest import lexicon
+    from wire.ingest import classifier_terms
     from wire.publishing.grouping import cluster
     from wire.publishing.grouping.candidates import Item
 
-    rows, terms = _csv(ROOT / "fixtures" / "eval" / "headlines.csv"), lexicon.load_shipped()
+    rows, terms = _csv(ROOT / "fixtures" / "eval" / "headlines.csv"), classifier_terms.load_shipped_lexicon()
     new = map(str, count())  # the lexicon remembers the last texts: each is to be one that it never saw
 
     def classify(headline: str, summary: str) -> object:
@@ -134,18 +134,22 @@ def _speed(rounds: int, others: Path) -> Iterator[tuple[str, str, str]]:
     with gzip.open(background, "rt", encoding="utf-8", newline="") as lines:
         titles = [row["title"] for row in csv.DictReader(lines)][::7]
     day = [Item(f"{n:05}", title, START) for n, title in enumerate(titles[:5000])]
-    yield "speed, one day told whole", "5,000 headlines", f"{_median(lambda: cluster.group(day), rounds):,.0f} ms"
+    yield "speed, one day told whole", "5,000 headlines", f"{_median(lambda: cluster.group_stories(day), rounds):,.0f} ms"
     weeks = [Item(f"{n:05}", titles[n], START + dt.timedelta(days=n // 150)) for n in range(2100)]
     sealed = [replace(item, event_id=item.chatbotnews_id) for item in weeks[: 10 * 150]]
-    took = _median(lambda: cluster.group([*sealed, *weeks[len(sealed) :]]), rounds)
+    took = _median(lambda: cluster.group_stories([*sealed, *weeks[len(sealed) :]]), rounds)
     yield "speed, whatever a new story changes", "150 a day: four days told anew beside ten sealed ones", f"{took:,.0f} ms"
     if not (others / "archives").exists():
         return
     summaries = archived_summaries(others / "archives")
     told = [replace(item, summary=summary) for item, summary in zip(day, cycle(summaries))]
-    yield "speed, one day told whole", "5,000 headlines with summaries", f"{_median(lambda: cluster.group(told), rounds):,.0f} ms"
+    yield (
+        "speed, one day told whole",
+        "5,000 headlines with summaries",
+        f"{_median(lambda: cluster.group_stories(told), rounds):,.0f} ms",
+    )
     told = [replace(item, summary=summary) for item, summary in zip([*sealed, *weeks[len(sealed) :]], cycle(summaries))]
-    took = _median(lambda: cluster.group(told), rounds)
+    took = _median(lambda: cluster.group_stories(told), rounds)
     yield "speed, whatever a new story changes", "the same with summaries", f"{took:,.0f} ms"
 
 

@@ -47,17 +47,17 @@ def _finders(today: dt.date) -> Mapping[str, Find]:
     from wire.schemas.params import Group
     from wire.search.nearest import find_nearest
     from wire.search.ranking import Scope
-    from wire.search.service import search
+    from wire.search.service import search_stories
 
     stories = Story.objects.live().values_list("chatbotnews_id", "current__headline", "current__summary_medium")
     plain = PlainBM25({one: terms(f"{headline} {summary}") for one, headline, summary in stories})
     ids = dict(SearchDocument.objects.values_list("place", "story__chatbotnews_id"))
 
     def search_wire(text: str, group: Group = Group.NONE) -> list[str]:
-        return [story.chatbotnews_id for story in search(text, Scope(), today, limit=SHOWN, group=group).stories]
+        return [story.chatbotnews_id for story in search_stories(text, Scope(), today, limit=SHOWN, group=group).stories]
 
     def search_by_words(text: str) -> list[str]:
-        with mock.patch("wire.search.nearest.embedder", return_value=None):
+        with mock.patch("wire.search.nearest.load_embedder", return_value=None):
             return search_wire(text)
 
     def search_by_meaning(text: str) -> list[str]:

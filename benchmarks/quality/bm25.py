@@ -11,7 +11,7 @@ from wire.text import tokens
 
 
 def searches(document: Mapping[str, Any], *, every: bool) -> Figures:
-    """`wire.ops.quality.evaluate.searches` of stories that hold any word of a query, or every one."""
+    """`wire.ops.quality.evaluate.score_searches` of stories that hold any word of a query, or every one."""
     texts = {row["id"]: terms(f"{row['title']} {row.get('summary') or ''}") for row in document["stories"]}
     plain = PlainBM25(texts)
     judged = [asked for asked in document["queries"] if asked["judged"]]

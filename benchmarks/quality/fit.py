@@ -51,17 +51,17 @@ def read_rows(archive: Path) -> list[dict[str, Any]]:
     from sources import roster
     from sources.entries import Entry
     from sources.vocabulary import Tier
-    from wire.ingest.lexicon import load_shipped
+    from wire.ingest.classifier_terms import load_shipped_lexicon
     from wire.ops.archive import reader
-    from wire.ops.quality.evaluate import with_texts
+    from wire.ops.quality.evaluate import add_texts
 
     labels = {file: list(csv.DictReader(file.open(encoding="utf-8"))) for file in (*EVAL.glob("*headlines.csv"), TUNING)}
     tuned = {file.name: [row for row in rows if row.get("half", "tune") == "tune"] for file, rows in labels.items()}
-    entries = (value for _, value in reader.records(archive, {}) if isinstance(value, Entry))
+    entries = (value for _, value in reader.read_records(archive, {}) if isinstance(value, Entry))
     makers = {name.canonical for name in roster.shipped_names() if name.tier == Tier.CORPORATE}
-    published = with_texts([*tuned["real-headlines.csv"], *tuned["tuning.csv"]], entries, makers)
+    published = add_texts([*tuned["real-headlines.csv"], *tuned["tuning.csv"]], entries, makers)
     alone = [{**row, "summary": ""} for row in tuned["headlines.csv"]]
-    lexicon = load_shipped()
+    lexicon = load_shipped_lexicon()
     return [
         {**row, "features": lexicon.read_features(row["title"], row["summary"])}
         for row in (*alone, *(row for row in published if "summary" in row))

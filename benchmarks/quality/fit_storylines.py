@@ -21,13 +21,13 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 import django
 
 django.setup()
-from wire.management.commands.fitevents import read_labelled, read_stories, read_text  # noqa: E402
+from wire.management.commands.fitevents import read_labelled_stories, read_stories, read_text  # noqa: E402
 from wire.ops.quality.event_metrics import Figures  # noqa: E402
 from wire.ops.quality.pair_fit import LabelledStories, describe_model, fit_logistic  # noqa: E402
 from wire.publishing.grouping import storylines  # noqa: E402
-from wire.publishing.grouping.candidates import OF_VECTORS, count_days, find_candidates, tabulate  # noqa: E402
+from wire.publishing.grouping.candidates import OF_VECTORS, build_feature_table, count_days, find_candidates  # noqa: E402
 from wire.publishing.grouping.pair_features import ALIKE_VECTORS, FEATURES  # noqa: E402
-from wire.publishing.grouping.pair_model import WEIGHTS_FILE, read_models  # noqa: E402
+from wire.publishing.grouping.pair_model import WEIGHTS_FILE, parse_models  # noqa: E402
 from wire.text.vocabulary import PairLabel  # noqa: E402
 
 SAGAS: Final = Path(__file__).resolve().parents[2] / "fixtures" / "eval" / "storylines.json"
@@ -51,7 +51,7 @@ def main() -> None:
     parser.add_argument("--storylines", type=Path, default=SAGAS, metavar="JSON", help=of_storylines)
     parser.add_argument("--only-try", action="store_true", help="Print the figures and write nothing.")
     options = parser.parse_args()
-    labelled, places = read_labelled(options.pairs, options.stories)
+    labelled, places = read_labelled_stories(options.pairs, options.stories)
     document = json.loads(WEIGHTS_FILE.read_text(encoding="utf-8"))
     models = document["models"] | fit_storylines(labelled, *_read_storylines(options.storylines, places, "tune"))
     if options.headlines:
@@ -75,7 +75,7 @@ def measure_storylines(
 ) -> Figures:
     """Return how far the events of each saga are in one storyline, and how many of its events are strangers: means."""
     stories = [replace(story, event_id=event) for story, event in zip(labelled.stories, labelled.events, strict=True)]
-    found = storylines.find_storylines(stories, {}, models=read_models(models))
+    found = storylines.find_storylines(stories, {}, models=parse_models(models))
     members: dict[str, set[str]] = defaultdict(set)
     for event in set(labelled.events):
         members[found.get(event, event)].add(event)
@@ -121,7 +121,7 @@ def _read_saga_pairs(
     labelled: LabelledStories, sagas: Sequence[Collection[int]], undecided: Sequence[Set[int]], columns: Sequence[str]
 ) -> Iterator[tuple[list[float], bool]]:
     """Yield the features of two stories that are somewhat alike, and whether they belong to one saga."""
-    table, days = tabulate(labelled.stories), count_days(labelled.stories)
+    table, days = build_feature_table(labelled.stories), count_days(labelled.stories)
     saga_of = {place: number for number, saga in enumerate(sagas) for place in saga}
     for place in range(1, len(labelled.stories)):
         start = int(np.searchsorted(days, days[place] - storylines.REACH / dt.timedelta(days=1)))

@@ -89,10 +89,10 @@ class AgentAdmin(base.KeyedAdmin[Agent], base.FreshAdmin[Agent]):
     list_display = ("name", "its_grants", "share", "created_at", "status")
     actions = ("rotate", "revoke")
     change_form_template = "admin/agent.html"
-    has_delete_permission = base.never
+    has_delete_permission = base.deny
     empty = "No agent has a key yet, so only news:// can be read. Add an agent to open more resources."
     its_grants = base.column("May read", lambda agent: ", ".join(["news://", *agent.grants]))
-    its_attributes = base.column("Attributes", lambda agent: base.lines("{}: {}", agent.attributes.items()) or "none")
+    its_attributes = base.column("Attributes", lambda agent: base.join_lines("{}: {}", agent.attributes.items()) or "none")
     status = base.column("Status", lambda agent: base.marks("revoked") if agent.revoked_at else "")
 
     def get_form(self, request: HttpRequest, obj: Agent | None = None, change: bool = False, **kwargs: Any) -> Any:
@@ -132,19 +132,19 @@ class AgentAdmin(base.KeyedAdmin[Agent], base.FreshAdmin[Agent]):
             obj.issued = auth.issue_key(obj)  # type: ignore[attr-defined]
 
     def confirm_rotation(self, request: HttpRequest, pk: int) -> HttpResponse:
-        agent = self.get_changeable(request, pk)
+        agent = self.get_changeable_row(request, pk)
         if request.method == "POST":
             return self._issue_new_keys(request, [agent])
         points = ("Its current key stops working.", "The new key is shown once, on the next page.")
-        return self.confirm(request, agent, f"New key for {agent.name}", points, "Make a new key")
+        return self.show_confirmation(request, agent, f"New key for {agent.name}", points, "Make a new key")
 
     def confirm_revocation(self, request: HttpRequest, pk: int) -> HttpResponse:
-        agent = self.get_changeable(request, pk)
+        agent = self.get_changeable_row(request, pk)
         if request.method == "POST":
             self.revoke(request, Agent.objects.filter(pk=pk))
             return HttpResponseRedirect(reverse("admin:gateway_agent_change", args=[pk]))
         points = ("Its key stops working. The agent can still read news://, like everybody else.", "A new key restores access.")
-        return self.confirm(request, agent, f"Revoke the key of {agent.name}", points, "Revoke its key")
+        return self.show_confirmation(request, agent, f"Revoke the key of {agent.name}", points, "Revoke its key")
 
     @admin.action(description="Make a new key; the old one stops working", permissions=["change"])
     def rotate(self, request: HttpRequest, queryset: QuerySet[Agent]) -> HttpResponse:
@@ -154,15 +154,15 @@ class AgentAdmin(base.KeyedAdmin[Agent], base.FreshAdmin[Agent]):
     def revoke(self, request: HttpRequest, queryset: QuerySet[Agent]) -> None:
         chosen = list(queryset.filter(revoked_at=None))
         auth.revoke_keys(queryset)
-        base.remember(request, chosen, "Revoked.")
+        base.log_change(request, chosen, "Revoked.")
         self.message_user(
-            request, f"Revoked: {base.count(len(chosen), 'key', 'keys')}. Running servers notice within five seconds."
+            request, f"Revoked: {base.plural(len(chosen), 'key', 'keys')}. Running servers notice within five seconds."
         )
 
     def _issue_new_keys(self, request: HttpRequest, agents: Sequence[Agent]) -> HttpResponse:
         with transaction.atomic():
             keys = [(agent.name, auth.issue_key(agent)) for agent in agents]
-            base.remember(request, agents, "A new key was made.")
+            base.log_change(request, agents, "A new key was made.")
         return self.show_keys(request, keys)
 
 

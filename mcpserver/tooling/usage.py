@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple, Protocol
 from mcp.server.context import CallNext, HandlerResult, ServerMiddleware, ServerRequestContext
 
 from mcpserver.tooling.batched_counter import Tally
-from wire.usage import UsageKey, add
+from wire.usage import UsageKey, add_usage_counts
 
 COUNTED: Final = {"tools/call": "name", "resources/read": "uri", "prompts/get": "name"}
 UNKNOWN: Final = "(unknown)"
@@ -67,7 +67,7 @@ def _write_counts(counted: Mapping[tuple[str, str, str, int, bool], int]) -> Non
     for (server, method, name, minute, worked), number in counted.items():
         when = dt.datetime.fromtimestamp(minute * 60, dt.UTC)
         rows[UsageKey(server, method, name, when, "success" if worked else "error")] = number
-    add(rows)
+    add_usage_counts(rows)
 
 
 _waiting: Final[Tally[tuple[str, str, str, int, bool]]] = Tally(_write_counts)  # the minute since 1970, whether it worked

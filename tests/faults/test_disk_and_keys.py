@@ -213,7 +213,7 @@ def spoil(how: str) -> bytes:
 @pytest.mark.parametrize("how", ["gone", "empty", "garbage", "directory"])
 def test_nothing_is_published_until_it_is_back_and_then_all_of_it(how: str, client: Client) -> None:
     publish(entry())
-    key, before = signing.key_in_force(), client.get("/api/today.json").content
+    key, before = signing.get_key_in_force(), client.get("/api/today.json").content
     take(entry())
     was = spoil(how)
     with pytest.raises(WireError, match=r"The signing key .*Nothing was signed or published") as told:
@@ -231,7 +231,7 @@ def test_without_a_backup_another_one_is_put_in_force() -> None:
     publish(entry())
     take(entry())
     spoil("gone")
-    rotated = signing.rotate()
+    rotated = signing.rotate_key()
     (snapshot,) = publish_pending(now=NOW)
     assert snapshot.key_id == rotated.key_id
 

@@ -25,9 +25,9 @@ from sources.parse.links import is_web
 from tests.citations.reader import read_back
 from tests.citations.stories import STORY as CITED
 from wire import queries
-from wire.ingest import lexicon
-from wire.ingest.normalise import GOOGLE_NEWS, Context, Rejected, normalise
-from wire.search.cursor import decode, decode_place, encode, encode_place
+from wire.ingest import classifier_terms
+from wire.ingest.normalise import GOOGLE_NEWS, Context, Rejected, normalise_entry
+from wire.search.cursor import decode_cursor, decode_place, encode_cursor, encode_place
 from wire.search.ranking import KINDS
 from wire.text.identity import canonical_url
 from wire.text.plain_text import has_forbidden
@@ -58,7 +58,7 @@ def feeds(data: bytes) -> None:
         found.append(page)
     for entry in found[:4]:
         with suppress(Rejected):
-            draft = normalise(entry.with_publisher(GOOGLE_NEWS if entry.credited_source else "TechCrunch"), _context())
+            draft = normalise_entry(entry.with_publisher(GOOGLE_NEWS if entry.credited_source else "TechCrunch"), _context())
             assert canonical_url(draft.original_url) == draft.original_url
             texts = (draft.headline, draft.summary_medium, draft.author or "", draft.credited_source or "", draft.guid)
             assert not any(map(has_forbidden, texts))
@@ -77,7 +77,7 @@ def _is_sound(parsed: Parsed) -> None:
 
 @cache
 def _context() -> Context:
-    return Context.load(lexicon.load(), NOW)
+    return Context.load(classifier_terms.load_lexicon(), NOW)
 
 
 def citations(data: bytes) -> None:
@@ -125,8 +125,8 @@ def cursors(data: bytes) -> None:
     raw = data[1:].decode("utf-8", "replace")
     cursor = raw if data[0] % 2 else base64.urlsafe_b64encode(data[1:]).decode().rstrip("=")
     with suppress(WireError):
-        kind, values = decode(cursor, LISTS)
-        assert orjson.dumps(decode(encode(kind, *values), LISTS)) == orjson.dumps((kind, values))
+        kind, values = decode_cursor(cursor, LISTS)
+        assert orjson.dumps(decode_cursor(encode_cursor(kind, *values), LISTS)) == orjson.dumps((kind, values))
         place = decode_place(values[0])
         assert decode_place(encode_place(place)) == place
     if _is_one(cursor):
@@ -138,7 +138,7 @@ def cursors(data: bytes) -> None:
 def _is_one(cursor: str) -> bool:
     """Whether any list could have given it; a search is too dear to be asked in vain."""
     try:
-        decode(cursor, LISTS)
+        decode_cursor(cursor, LISTS)
     except WireError:
         return False
     return True
@@ -147,7 +147,7 @@ def _is_one(cursor: str) -> bool:
 _PAGES: Final[tuple[Callable[[str], Any], ...]] = (
     lambda cursor: queries.search_wire("openai", cursor=cursor),
     lambda cursor: queries.get_category(Category.LAUNCHES, 2, cursor),
-    lambda cursor: queries.list_days(2, cursor),
+    lambda cursor: queries.list_published_days(2, cursor),
     lambda cursor: resources.list_resources(cursor),
 )
 

@@ -9,7 +9,7 @@ import pytest
 
 from mcpserver.servers.wire import resources
 from tests.mcpserver.asgi import get, read, read_json, rpc, structured
-from wire.schemas.story import estimated_tokens
+from wire.schemas.story import estimate_tokens
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("sample")]
 
@@ -40,7 +40,7 @@ def test_only_what_is_shown_of_a_list_is_estimated(detail: str, monkeypatch: pyt
     def refuse(texts: Any) -> int:
         raise AssertionError(f"{len(texts)} texts are estimated that the answer does not hold")
 
-    monkeypatch.setattr("wire.schemas.stories_answer.estimated_tokens", refuse)
+    monkeypatch.setattr("wire.schemas.stories_answer.estimate_tokens", refuse)
     assert structured("get_category", category="launches", detail=detail)["est_tokens"] > 100
 
 
@@ -65,7 +65,7 @@ def test_as_many_are_shown_as_fit(tool: str, items: str, asked: dict[str, Any]) 
     fewer = structured(tool, **asked, max_tokens=whole["est_tokens"] * 2 // 3)
     shown = len(fewer[items])
     assert 1 <= shown < len(whole[items])
-    one_more = fewer["est_tokens"] + estimated_tokens([orjson.dumps(whole[items][shown])])
+    one_more = fewer["est_tokens"] + estimate_tokens([orjson.dumps(whole[items][shown])])
     assert one_more > whole["est_tokens"] * 2 // 3 - 60, "a cursor that was not there before may take the place of one"
 
 
@@ -108,7 +108,7 @@ def test_rest_stays_whole_unless_it_is_told_how_much() -> None:
 def test_what_a_page_costs_is_estimated_with_all_that_is_in_it() -> None:
     for tool, _, asked in LISTS:
         page = structured(tool, **asked)
-        assert page["est_tokens"] == pytest.approx(estimated_tokens([orjson.dumps(page)]), rel=0.01)
+        assert page["est_tokens"] == pytest.approx(estimate_tokens([orjson.dumps(page)]), rel=0.01)
 
 
 BRIEF: Final = {
@@ -126,8 +126,8 @@ def test_a_brief_resource_has_the_same_stories_for_a_fraction_of_the_tokens(brie
     assert ids == [story["chatbotnews_id"] for story in whole["stories"]]
     assert all(found["citation_pattern"].format(**story) for story in found["stories"])
     texts = [read(uri)["text"].encode() for uri in (brief, BRIEF[brief])]
-    assert found["est_tokens"] < 0.2 * estimated_tokens(texts[1:])
-    assert found["est_tokens"] == pytest.approx(estimated_tokens(texts[:1]), rel=0.01)
+    assert found["est_tokens"] < 0.2 * estimate_tokens(texts[1:])
+    assert found["est_tokens"] == pytest.approx(estimate_tokens(texts[:1]), rel=0.01)
 
 
 def test_a_brief_day_says_which_day_it_is() -> None:
@@ -153,4 +153,4 @@ def test_the_list_of_tools_is_small_enough_to_be_read_with_every_question() -> N
     """9,500 tokens are the promise, four characters each; by cl100k it takes fewer."""
     text = json.dumps(rpc("tools/list").result, separators=(",", ":"), ensure_ascii=False)
     assert len(text) <= 4 * 9_500
-    assert estimated_tokens([text.encode()]) < 9_500
+    assert estimate_tokens([text.encode()]) < 9_500

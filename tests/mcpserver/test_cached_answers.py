@@ -373,7 +373,7 @@ def test_a_story_that_was_withdrawn_is_never_cited_from_memory() -> None:
     story = story_of(made).chatbotnews_id
     address = f"/api/citations/{story}.json"
     assert request("GET", address).status == 200
-    corrections.withdraw(story, reason="Retracted.")
+    corrections.withdraw_story(story, reason="Retracted.")
     assert request("GET", address).status == 410
 
 

@@ -61,7 +61,7 @@ def test_a_story_published_between_two_pages_shifts_nothing(many: list[str]) -> 
 def test_a_cursor_whose_story_was_withdrawn_says_to_begin_again(many: list[str]) -> None:
     assert many
     first = rpc("resources/list").result
-    corrections.withdraw(first["resources"][-1]["uri"].removeprefix("wire://story/"), reason="Retracted.", now=NOW)
+    corrections.withdraw_story(first["resources"][-1]["uri"].removeprefix("wire://story/"), reason="Retracted.", now=NOW)
     error = rpc("resources/list", {"cursor": first["nextCursor"]}).error
     assert error["code"] == -32602
     assert "first page" in error["message"]

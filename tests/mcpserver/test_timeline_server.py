@@ -191,7 +191,7 @@ from django.urls import Resolver404, resolve
 from wire.site.llms_txt import llms_txt
 assert "timeline" not in llms_txt()
 request = types.SimpleNamespace(user=AnonymousUser())
-assert "Timelines" not in [part["title"] for part in wire.admin.menu.navigation(request)]
+assert "Timelines" not in [part["title"] for part in wire.admin.menu.build_sidebar(request)]
 for path in ("/about", "/articles", "/api/search.json", "/admin/login/"):
     resolve(path)
 for path in ("/timeline/", "/api/timeline/corpora.json", "/admin/timeline/report/"):

@@ -29,7 +29,7 @@ def test_each_tool_and_as_of_have_an_example() -> None:
 @pytest.mark.usefixtures("sample")
 @pytest.mark.parametrize("example", EXAMPLES, ids=range(len(EXAMPLES)))
 def test_every_example_is_answered_as_it_stands_there(example: Example, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(claim_corroboration, "is_sample", lambda: True)  # as the wire is that a reader tries them on
+    monkeypatch.setattr(claim_corroboration, "is_sample_wire", lambda: True)  # as the wire is that a reader tries them on
     body = example.ask("/mcp").body.decode()
     assert example.shows(body), example.answered(body)
 

@@ -18,7 +18,7 @@ def withdrawn() -> str:
     made = entry(title=HEADLINE, summary="The lantern reads aloud.")
     publish(made, entry(title="Nvidia opens a biscuit factory"))
     story_id = story_of(made).chatbotnews_id
-    corrections.withdraw(story_id, reason="Retracted by its publisher.", now=NOW)
+    corrections.withdraw_story(story_id, reason="Retracted by its publisher.", now=NOW)
     return story_id
 
 
@@ -70,7 +70,7 @@ def test_a_corrected_story_is_cited_as_corrected() -> None:
     made = entry(title=HEADLINE, summary="The lantern reads aloud.")
     publish(made)
     story_id = story_of(made).chatbotnews_id
-    corrections.correct(story_id, headline="OpenAI launches Quince, a lantern that hums", reason="It hums.", now=NOW)
+    corrections.correct_texts(story_id, headline="OpenAI launches Quince, a lantern that hums", reason="It hums.", now=NOW)
     story = structured("get_story", story_id=story_id)
     assert (story["status"], story["revision"]) == ("corrected", 2)
     assert "[corrected 2026-01-16]" in call("get_citation", story_id=story_id)["content"][0]["text"]
@@ -80,7 +80,7 @@ def test_a_corrected_story_is_cited_as_corrected() -> None:
 def test_a_brief_story_whose_citation_says_more_than_the_pattern_has_it_whole() -> None:
     made = entry(title=HEADLINE, summary="The lantern reads aloud.")
     publish(made, entry(title="Nvidia opens a biscuit factory"))
-    corrections.correct(story_of(made).chatbotnews_id, headline="OpenAI corrects Quince", reason="A slip.", now=NOW)
+    corrections.correct_texts(story_of(made).chatbotnews_id, headline="OpenAI corrects Quince", reason="A slip.", now=NOW)
     (story,) = structured("search_wire", query="quince", detail="brief")["stories"]
     assert "says" not in story
     assert story["citation_objects"] == {"layered_ready": said(call("get_citation", story_id=story["chatbotnews_id"]))}

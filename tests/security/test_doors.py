@@ -13,7 +13,7 @@ from tests.mcpserver.asgi import request, rpc
 from tests.wire.desk import PASSWORD, person
 from tests.wire.site.test_site import Page
 from wire.models import Story
-from wire.queries import get_archive
+from wire.queries import get_archived_day
 from wire.text.vocabulary import Category
 
 pytestmark = pytest.mark.django_db
@@ -186,7 +186,7 @@ def test_a_cursor_is_worth_no_more_than_its_list(client: Client) -> None:
     publish(*(entry(title=f"OpenAI launches quince model {number}") for number in range(3)))
     address = f"/api/categories/{Category.LAUNCHES}.json"
     cursor = client.get(address, {"limit": 1}).json()["next_cursor"]
-    published = {story.chatbotnews_id for story in get_archive(DAY).stories}
+    published = {story.chatbotnews_id for story in get_archived_day(DAY).stories}
     for place in range(len(cursor)):
         for letter in "A_9-":
             answer = client.get(address, {"cursor": cursor[:place] + letter + cursor[place + 1 :]})

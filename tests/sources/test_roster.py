@@ -192,7 +192,7 @@ def test_a_replacement_changes_the_fingerprint_of_what_is_published_from_then_on
     assert listed.roster_sha256 != FINGERPRINT
     day = wire_queries.get_today(NOW)
     assert day.source_integrity.roster_sha256 == listed.roster_sha256
-    assert wire_queries.get_archive(day.wire_date, 1).source_integrity.roster_sha256 == FINGERPRINT
+    assert wire_queries.get_archived_day(day.wire_date, 1).source_integrity.roster_sha256 == FINGERPRINT
 
 
 def test_a_retired_publication_is_no_longer_in_the_roster_and_its_dates_are_told(client: Client) -> None:

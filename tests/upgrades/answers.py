@@ -34,7 +34,7 @@ def tell(recorded: dict[str, Any]) -> dict[str, Any]:
         "changes": client.get("/api/changes.json?limit=500").json(),
     }
     last = Story.objects.live().order_by("-pk")[0]
-    snapshot = corrections.correct(last.chatbotnews_id, author="Bo Lantern", reason="The byline was another's.")
+    snapshot = corrections.correct_texts(last.chatbotnews_id, author="Bo Lantern", reason="The byline was another's.")
     before = Snapshot.objects.get(sequence=snapshot.sequence - 1) if snapshot else None
     told["chain"] = [before and before.wire_sha256, snapshot and snapshot.previous_sha256, snapshot and snapshot.key_id]
     cursor = told["changes"]["next_cursor"]

@@ -22,7 +22,7 @@ from sources.models import Publication
 from tests.factories import DAY, NOW, entry, publish, story_of, take
 from wire.ingest import corrections
 from wire.models import EditorTake, LexiconTerm, Snapshot, Story, StoryPair, WireState
-from wire.publishing.publish import publish as publish_day
+from wire.publishing.publish import publish_day as publish_day
 from wire.text.vocabulary import Category, PairLabel, Topic
 
 MANAGE = Path(settings.BASE_DIR) / "manage.py"
@@ -136,9 +136,11 @@ def rich_wire() -> None:
     bought = entry(title=news)
     publish(*stories, bought, entry(title=f"{news} in cash", publisher="Reuters", author="Ada Quill"))
     first, second, third = (story_of(made).chatbotnews_id for made in stories[:3])
-    corrections.correct(first, headline="Quince “corrected” \\ & <b>", summary="", author="B. Quill", reason="Wrong.", now=NOW)
-    corrections.withdraw(second, reason="Retracted by its publisher.", now=NOW)
-    corrections.classify(third, category=Category.FUNDING, topics=[Topic.NVIDIA, Topic.XAI], reason="About money.", now=NOW)
+    corrections.correct_texts(
+        first, headline="Quince “corrected” \\ & <b>", summary="", author="B. Quill", reason="Wrong.", now=NOW
+    )
+    corrections.withdraw_story(second, reason="Retracted by its publisher.", now=NOW)
+    corrections.classify_story(third, category=Category.FUNDING, topics=[Topic.NVIDIA, Topic.XAI], reason="About money.", now=NOW)
     pair, _ = StoryPair.objects.update_or_create(story=story_of(stories[2]), other=story_of(bought), defaults={"probability": 0.4})
     corrections.decide_pair(pair.pk, PairLabel.FOLLOW_UP, by="ada", now=NOW)
     EditorTake.objects.create(wire_date=DAY, markdown="# Take\n\nA day of *robots*.\n", author="ada", updated_at=NOW)

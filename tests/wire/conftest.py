@@ -14,7 +14,7 @@ from tests.feedserver import FeedServer
 from tests.threads import close_query_threads
 from tests.wire.archives import dump, loadwire, rich_wire
 from wire.ingest import feed_entries
-from wire.ingest.feed_entries import policy
+from wire.ingest.feed_entries import get_fetch_policy
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -59,6 +59,6 @@ def server(listening: FeedServer, settings: Any, tmp_path: Path, monkeypatch: py
     listening.forget()
     settings.WIRE_FETCH_ALLOW = (ipaddress.ip_network("127.0.0.0/8"),)
     settings.WIRE_DATA_DIR = tmp_path / "wire"
-    polite = policy()
-    monkeypatch.setattr(feed_entries, "policy", lambda: Policy(polite.user_agent, polite.allow, gap=0.0, deadline=5.0))
+    polite = get_fetch_policy()
+    monkeypatch.setattr(feed_entries, "get_fetch_policy", lambda: Policy(polite.user_agent, polite.allow, gap=0.0, deadline=5.0))
     return listening

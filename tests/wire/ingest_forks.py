@@ -19,8 +19,8 @@ from config.errors import Busy, InvalidArgument  # noqa: E402
 from sources.fetch import Policy  # noqa: E402
 from wire.ingest import corrections, match  # noqa: E402
 from wire.ingest.feed_entries import list_feeds  # noqa: E402
-from wire.ingest.replay import recordings, replay  # noqa: E402
-from wire.ingest.run import collect  # noqa: E402
+from wire.ingest.replay import list_recordings, replay_recordings  # noqa: E402
+from wire.ingest.run import run_ingest  # noqa: E402
 from wire.models import Snapshot, Story  # noqa: E402
 
 HOW = Policy("killed/1", (ipaddress.ip_network("127.0.0.0/8"),), gap=0.0, deadline=2.0, read_timeout=1.0)
@@ -44,11 +44,11 @@ def main() -> None:
 def _do(what: str, *how: str) -> None:
     if what == "replay":
         directory, first, last = Path(how[0]), dt.date.fromisoformat(how[1]), dt.date.fromisoformat(how[2])
-        replay([one for one in recordings(directory, list_feeds()) if first <= one.seen_at.date() <= last])
+        replay_recordings([one for one in list_recordings(directory, list_feeds()) if first <= one.seen_at.date() <= last])
     elif what == "edit":
         _edit(random.Random(int(how[0])))
     else:
-        collect(list_feeds(), by_hand=True, how=HOW)
+        run_ingest(list_feeds(), by_hand=True, how=HOW)
 
 
 def _edit(chance: random.Random) -> None:
@@ -63,13 +63,13 @@ def _edit(chance: random.Random) -> None:
         if doing == "correct":
             assert story.current is not None
             headline = f"{story.current.headline} ({chance.randint(2, 99)} points)"
-            corrections.correct(story.chatbotnews_id, headline=headline, reason="A replay's editor.", now=newest)
+            corrections.correct_texts(story.chatbotnews_id, headline=headline, reason="A replay's editor.", now=newest)
         elif doing == "withdraw":
-            corrections.withdraw(story.chatbotnews_id, reason="A replay's editor.", now=newest)
+            corrections.withdraw_story(story.chatbotnews_id, reason="A replay's editor.", now=newest)
         elif doing == "merge":
-            corrections.merge([str(story.event_id), str(other.event_id)], reason="A replay's editor.", now=newest)
+            corrections.merge_events([str(story.event_id), str(other.event_id)], reason="A replay's editor.", now=newest)
         else:
-            corrections.split([story.chatbotnews_id], reason="A replay's editor.", now=newest)
+            corrections.split_event([story.chatbotnews_id], reason="A replay's editor.", now=newest)
     except InvalidArgument:  # two of one event to be merged, one that stands alone to be split
         return
 

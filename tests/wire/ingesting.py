@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from sources.models import Feed, Publication
 from sources.vocabulary import FeedType
-from wire.ingest.run import Run, collect
+from wire.ingest.run import Run, run_ingest
 
 
 def item(number: int, title: str = "", **fields: str) -> str:
@@ -37,4 +37,6 @@ def feed_at(url: str, slug: str = "techcrunch", **fields: Any) -> Feed:
 
 def run(*feeds: Feed, by_hand: bool = True) -> Run:
     """Like the command, with rows as they now are."""
-    return collect(list(Feed.objects.filter(pk__in=[f.pk for f in feeds]).select_related("publication", "health")), by_hand=by_hand)
+    return run_ingest(
+        list(Feed.objects.filter(pk__in=[f.pk for f in feeds]).select_related("publication", "health")), by_hand=by_hand
+    )

@@ -22,9 +22,9 @@ from wire import queries
 from wire.admin import base
 from wire.admin.stories import NAMED, find_newest_snapshot, get_headline, list_published
 from wire.models import EditorTake, SigningKey, Snapshot, Story, UsageCount
-from wire.models.snapshot import is_sealed, open_from
+from wire.models.snapshot import find_first_open_day, is_sealed
 from wire.publishing import editors_take
-from wire.publishing.publish import publish
+from wire.publishing.publish import publish_day
 
 CLEARED: Final = "Cleared: the generated brief is back."
 
@@ -83,14 +83,14 @@ class HistoryAdmin(base.ReadOnly):
     @admin.display(description="What")
     def what(self, entry: LogEntry) -> str:
         together = LogEntry.objects.filter(action_time=entry.action_time, user=entry.user).order_by("pk")
-        names = base.lines("{}", ((_name_row(one),) for one in together[:NAMED]))
+        names = base.join_lines("{}", ((_link_row(one),) for one in together[:NAMED]))
         more = together.count() - NAMED
         return format_html("{}{}", names, f" and {more} more" if more > 0 else "")
 
     reason = base.column("What was done, and why", lambda entry: entry.get_change_message() or entry.get_action_flag_display())
 
 
-def _name_row(entry: LogEntry) -> str:
+def _link_row(entry: LogEntry) -> str:
     """Return the present name of what an entry is about, with a link; the stored one of what is gone."""
     model = entry.content_type.model_class() if entry.content_type else None
     row = model._base_manager.filter(pk=entry.object_id).first() if model else None
@@ -142,13 +142,13 @@ class EditorTakeAdmin(base.TellsRefusals[EditorTake], base.PreviewedAdmin[Editor
     change_form_template = "admin/take.html"
     list_display = ("wire_date", "author", "saved_at")
     fields = ("wire_date", "markdown", "seen")
-    has_delete_permission = base.never
+    has_delete_permission = base.deny
 
-    saved_at = base.column("Saved", lambda take: base.moment(take.updated_at), "updated_at")
+    saved_at = base.column("Saved", lambda take: base.utc_time(take.updated_at), "updated_at")
 
     def add_view(self, request: HttpRequest, form_url: str = "", extra_context: Any = None) -> HttpResponse:
         """Start from the generated brief of the day in the address, else of the newest day without an own take."""
-        days = _open_days(timezone.now())
+        days = _list_open_days(timezone.now())
         taken = dict(EditorTake.objects.filter(wire_date__in=days).values_list("wire_date", "pk"))
         asked = _parse_day(request)
         if asked in taken and request.method == "GET":
@@ -159,18 +159,18 @@ class EditorTakeAdmin(base.TellsRefusals[EditorTake], base.PreviewedAdmin[Editor
 
     def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
         taken = set(EditorTake.objects.values_list("wire_date", flat=True))
-        day = _parse_day(request) or next((day for day in _open_days(timezone.now()) if day not in taken), None)
+        day = _parse_day(request) or next((day for day in _list_open_days(timezone.now()) if day not in taken), None)
         if day is None:
             return {}
         try:
-            return {"wire_date": day, "markdown": editors_take.draft(queries.get_editor_take(day).markdown)}
+            return {"wire_date": day, "markdown": editors_take.build_draft(queries.get_editor_take(day).markdown)}
         except NotFound:
             return {"wire_date": day, "markdown": ""}
 
     def preview(self, form: TakeForm) -> str:
         day = form.cleaned_data.get("wire_date", form.instance.wire_date)
         text = form.cleaned_data["markdown"]
-        return render_to_string("admin/take_preview.html", {"text": editors_take.by_hand(day, text) if text.strip() else ""})
+        return render_to_string("admin/take_preview.html", {"text": editors_take.label_own_take(day, text) if text.strip() else ""})
 
     def get_readonly_fields(self, request: HttpRequest, obj: EditorTake | None = None) -> tuple[str, ...]:  # noqa: ARG002
         return ("wire_date",) if obj else ()  # moved elsewhere, its old day would go on showing it
@@ -182,7 +182,7 @@ class EditorTakeAdmin(base.TellsRefusals[EditorTake], base.PreviewedAdmin[Editor
         else:
             EditorTake.objects.filter(pk=obj.pk).delete()
         before = find_newest_snapshot()
-        publish(obj.wire_date, now=form.now)
+        publish_day(obj.wire_date, now=form.now)
         if obj.markdown and not Snapshot.objects.filter(wire_date=obj.wire_date).exists():
             messages.warning(request, "Saved. It is published with the first story of the day.")
         else:
@@ -191,7 +191,7 @@ class EditorTakeAdmin(base.TellsRefusals[EditorTake], base.PreviewedAdmin[Editor
             messages.success(request, format_html("{} {}", published, see))
 
     def log_change(self, request: HttpRequest, obj: EditorTake, message: Any) -> Any:
-        return super().log_change(request, obj, message) if obj.markdown else base.remember(request, [obj], CLEARED, DELETION)
+        return super().log_change(request, obj, message) if obj.markdown else base.log_change(request, [obj], CLEARED, DELETION)
 
     def response_change(self, request: HttpRequest, obj: EditorTake) -> HttpResponse:
         if obj.markdown:
@@ -200,9 +200,9 @@ class EditorTakeAdmin(base.TellsRefusals[EditorTake], base.PreviewedAdmin[Editor
         return self.response_post_save_change(request, obj)
 
 
-def _open_days(now: dt.datetime) -> list[dt.date]:
+def _list_open_days(now: dt.datetime) -> list[dt.date]:
     """Return published days that are not final, newest first: those whose brief may still change."""
-    first, today = open_from(now), now.astimezone(dt.UTC).date()
+    first, today = find_first_open_day(now), now.astimezone(dt.UTC).date()
     days = Snapshot.objects.days().filter(wire_date__range=(first, today)).order_by("-wire_date")
     return list(days.values_list("wire_date", flat=True))
 

@@ -128,10 +128,10 @@ class ModelAdmin(EmptyChoices, _ModelAdmin[Row]):
     empty = ""
 
     def get_changelist_instance(self, request: HttpRequest) -> Any:
-        from wire.admin.menu import find_title  # the menu is built from the lists
+        from wire.admin.menu import find_list_title  # the menu is built from the lists
 
         changes: Any = super().get_changelist_instance(request)
-        changes.title = find_title(self.model) or changes.title
+        changes.title = find_list_title(self.model) or changes.title
         if not (changes.query or changes.get_filters_params()):
             changes.full_result_count = changes.result_count  # so that “Show all” is offered only where something is left out
         return changes
@@ -147,18 +147,18 @@ class ModelAdmin(EmptyChoices, _ModelAdmin[Row]):
 
 
 def _describe_change(form: forms.BaseForm, name: str) -> str:
-    was, becomes = (_to_words(form.fields[name], values.get(name)) for values in (form.initial, form.cleaned_data))
+    was, becomes = (_format_value(form.fields[name], values.get(name)) for values in (form.initial, form.cleaned_data))
     return f"{form.fields[name].label or name}: {was} → {becomes}"
 
 
-def _to_words(field: forms.Field, value: Any) -> str:
+def _format_value(field: forms.Field, value: Any) -> str:
     """Return the value of a field as the history shows it: short, and an address without what may be a token."""
     if isinstance(value, bool):
         return "on" if value else "off"
     if isinstance(field, forms.ModelChoiceField) and not isinstance(value, (Model, Iterable)) and value is not None:
         value = field.queryset.filter(pk=value).first() if field.queryset is not None else value
     if isinstance(value, Iterable) and not isinstance(value, str):
-        return ", ".join(_to_words(field, one) for one in value) or "none"
+        return ", ".join(_format_value(field, one) for one in value) or "none"
     text = str(dict(getattr(field, "choices", ())).get(value, value)) if isinstance(value, (str, int)) else str(value or "")
     return mask_address(text) if "://" in text else plain_line(text, SHOWN) or "none"
 
@@ -257,20 +257,20 @@ class KeyedAdmin(ModelAdmin[Row]):
         context = {**self.admin_site.each_context(request), "title": "The key, shown only once", "opts": self.opts, "keys": keys}
         return render(request, "admin/keys.html", context)
 
-    def get_changeable(self, request: HttpRequest, pk: int) -> Row:
+    def get_changeable_row(self, request: HttpRequest, pk: int) -> Row:
         """Raises: Http404; PermissionDenied."""
         row: Row = get_object_or_404(self.model, pk=pk)
         if not super().has_change_permission(request, row):
             raise PermissionDenied
         return row
 
-    def confirm(self, request: HttpRequest, row: Row, title: str, points: Sequence[str], button: str) -> HttpResponse:
+    def show_confirmation(self, request: HttpRequest, row: Row, title: str, points: Sequence[str], button: str) -> HttpResponse:
         """Show what a post to this address does."""
         context = {"title": title, "opts": self.opts, "original": row, "points": points, "button": button}
         return render(request, "admin/confirm.html", self.admin_site.each_context(request) | context)
 
 
-def never(*_args: object, **_kwargs: object) -> bool:
+def deny(*_args: object, **_kwargs: object) -> bool:
     """Replace `has_add_permission` and the like, for what nobody may do at the desk."""
     return False
 
@@ -292,10 +292,10 @@ class MaskedAddressAdmin:
 
 
 class ReadOnly(ModelAdmin[Any]):
-    has_add_permission = has_change_permission = has_delete_permission = never
+    has_add_permission = has_change_permission = has_delete_permission = deny
 
 
-def remember(request: HttpRequest, what: Iterable[Model], message: str, flag: int = CHANGE) -> None:
+def log_change(request: HttpRequest, what: Iterable[Model], message: str, flag: int = CHANGE) -> None:
     """Note in the history that this user did this to each row; call it in the transaction of the change."""
     columns = {"user_id": request.user.pk, "action_time": timezone.now(), "action_flag": flag, "change_message": message}
     # One time for all: the history shows them as one action. Django's `log_actions` gives each its own.
@@ -305,7 +305,7 @@ def remember(request: HttpRequest, what: Iterable[Model], message: str, flag: in
     )
 
 
-def moment(when: dt.datetime) -> str:
+def utc_time(when: dt.datetime) -> str:
     """Write a time as the site does: 15 Oct 2026 14:05 UTC."""
     return f"{when.astimezone(dt.UTC):%-d %b %Y %H:%M} UTC"
 
@@ -315,7 +315,7 @@ def marks(*labels: str) -> SafeString:
     return format_html_join(" ", '<span class="mark">{}</span>', ((label,) for label in labels))
 
 
-def count(number: int, one: str, many: str) -> str:
+def plural(number: int, one: str, many: str) -> str:
     return f"{number:,} {one if number == 1 else many}"
 
 
@@ -333,7 +333,7 @@ def see_public(address: str | None) -> SafeString:
     return format_html('See the <a href="{}">public page</a>.', address) if address else mark_safe("")
 
 
-def lines(form: str, rows: Iterable[Sequence[object]]) -> SafeString:
+def join_lines(form: str, rows: Iterable[Sequence[object]]) -> SafeString:
     """Put each row into `form`, one below the other; values are escaped."""
     return format_html_join(mark_safe("<br>"), form, rows)
 

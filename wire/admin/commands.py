@@ -23,7 +23,7 @@ from django.shortcuts import render
 from django.utils import timezone
 
 from config.errors import Busy
-from wire.admin.base import Form, ModelAdmin, moment, remember
+from wire.admin.base import Form, ModelAdmin, log_change, utc_time
 from wire.models import WireState
 
 CONFIRMABLE: Final = 900.0  # seconds after a command has said what it would do
@@ -72,7 +72,7 @@ class CommandLog:
         return not self.is_running and bool(self.started) and not self.refusal and not self.last_line.startswith(ENDS)
 
 
-def start(name: str, command: str, *arguments: str, user: str) -> None:
+def start_command(name: str, command: str, *arguments: str, user: str) -> None:
     """Run a command; `name` is that of its file, and only one of a name runs at a time. Raises: Busy."""
     file = _log_file(name)
     file.parent.mkdir(parents=True, exist_ok=True)
@@ -82,7 +82,7 @@ def start(name: str, command: str, *arguments: str, user: str) -> None:
         except BlockingIOError as error:
             raise Busy("This command is still running.", "Wait until it ends; its page shows its output.") from error
         log.truncate(0)
-        head: dict[str, Any] = {"arguments": arguments, "user": user, "started": moment(timezone.now())}
+        head: dict[str, Any] = {"arguments": arguments, "user": user, "started": utc_time(timezone.now())}
         head |= {"started_at": time.time(), "token": secrets.token_hex(8)}
         log.write(json.dumps(head).encode() + b"\n")
         log.flush()
@@ -99,7 +99,7 @@ def run_process(arguments: Sequence[str], log: Any) -> None:
     _children.append(subprocess.Popen(arguments, stdin=subprocess.DEVNULL, start_new_session=True, **output))  # noqa: S603
 
 
-def read_log(name: str) -> CommandLog:
+def read_command_log(name: str) -> CommandLog:
     try:
         with _log_file(name).open("rb") as log:
             try:
@@ -124,7 +124,7 @@ def show_command(
     desk: ModelAdmin[Any], request: HttpRequest, command: str, title: str, points: Sequence[str], form: Form | None = None
 ) -> HttpResponse:
     """Show a command that first says what it would do (`--dry-run`), then does that (`--yes`); `form.arguments()`: of the first."""
-    log = read_log(command)
+    log = read_command_log(command)
     if request.method == "POST" and (form is None or "confirmed" in request.POST or form.is_valid()):
         is_confirmed = request.POST.get("confirmed") == log.token and log.may_confirm
         if "confirmed" in request.POST and not is_confirmed:
@@ -137,12 +137,12 @@ def show_command(
         else:
             arguments = [*(form.arguments() if form else ()), "--dry-run"]  # type: ignore[attr-defined]
         try:
-            start(command, command, *arguments, user=request.user.get_username())
+            start_command(command, command, *arguments, user=request.user.get_username())
         except Busy as error:
             messages.error(request, f"{error} {error.hint} Nothing was started.")
         else:
             if is_confirmed:
-                remember(request, WireState.objects.all(), f"Started manage.py {command} {' '.join(arguments)}")
+                log_change(request, WireState.objects.all(), f"Started manage.py {command} {' '.join(arguments)}")
         return HttpResponseRedirect(request.path)
     context = {
         **desk.admin_site.each_context(request),

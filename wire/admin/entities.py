@@ -13,12 +13,12 @@ from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from unfold.widgets import UnfoldAdminSelectWidget
 
-from wire.admin.base import FreshAdmin, PreviewedAdmin, PreviewedForm, column, count, link_public, never, remember, table
+from wire.admin.base import FreshAdmin, PreviewedAdmin, PreviewedForm, column, deny, link_public, log_change, plural, table
 from wire.admin.lexicon import ExportingAdmin
-from wire.admin.queues import PARAMETER, QueuedAdmin, QueueFilter
-from wire.admin.stories import story_link
+from wire.admin.review_queues import PARAMETER, QueuedAdmin, QueueFilter
+from wire.admin.stories import link_story
 from wire.models import Entity, Story, WireState
-from wire.publishing.entity_links import relink
+from wire.publishing.entity_links import relink_entities
 from wire.text.entity_names import normalize_typography
 
 LOOKED_AT: Final = 2_000  # newest stories that a preview reads
@@ -48,7 +48,7 @@ class EntityAdmin(QueuedAdmin[Entity], ExportingAdmin, PreviewedAdmin[Entity], F
     fields = ("name", "slug", "kind", "spellings", "exceptions", "publication", "state", "seen")
     change_form_template = "admin/entity.html"
     exported: ClassVar = ("slug", "name", "kind", "spellings", "exceptions", "publication", "state")
-    has_delete_permission = never  # the next update would ship it again; "Never" takes it away for good
+    has_delete_permission = deny  # the next update would ship it again; "Never" takes it away for good
     actions = None
     actions_list = ("export_csv", "export_json")
 
@@ -83,12 +83,12 @@ class EntityAdmin(QueuedAdmin[Entity], ExportingAdmin, PreviewedAdmin[Entity], F
 
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
         if "decide" in request.POST:
-            self._decide(request)
+            self._decide_name(request)
             return HttpResponseRedirect(request.get_full_path())
         return super().changelist_view(request, extra_context)
 
     @transaction.atomic
-    def _decide(self, request: HttpRequest) -> None:
+    def _decide_name(self, request: HttpRequest) -> None:
         if not self.has_change_permission(request):
             raise PermissionDenied
         WireState.lock()
@@ -108,9 +108,9 @@ class EntityAdmin(QueuedAdmin[Entity], ExportingAdmin, PreviewedAdmin[Entity], F
                 messages.error(request, f"Nothing was changed: {' '.join(error.messages)}")
                 return
         entity.save()
-        number = relink([entity])
-        said = f"{entity} never gets a page." if decision == NEVER else f"{entity} got a page: {count(number, 'story', 'stories')}."
-        remember(request, [entity], said)
+        total = relink_entities([entity])
+        said = f"{entity} never gets a page." if decision == NEVER else f"{entity} got a page: {plural(total, 'story', 'stories')}."
+        log_change(request, [entity], said)
         messages.success(request, said)
 
     def save_model(self, request: HttpRequest, obj: Entity, form: Any, change: bool) -> None:
@@ -118,7 +118,7 @@ class EntityAdmin(QueuedAdmin[Entity], ExportingAdmin, PreviewedAdmin[Entity], F
         obj.is_shipped = False  # so that no update of the shipped list changes it
         super().save_model(request, obj, form, change)
         if not change or RELINKING.intersection(form.changed_data):
-            messages.info(request, f"Stories on its page: {relink([obj]):,}.")
+            messages.info(request, f"Stories on its page: {relink_entities([obj]):,}.")
         else:
             WireState.raise_version()
 
@@ -130,6 +130,6 @@ class EntityAdmin(QueuedAdmin[Entity], ExportingAdmin, PreviewedAdmin[Entity], F
             for story in newest
             if story.current and finder.is_named_in(normalize_typography(story.current.headline, story.current.summary_medium))
         ]
-        rows = [(story_link(story), story.current.summary_medium) for story in found[:SHOWN] if story.current]
+        rows = [(link_story(story), story.current.summary_medium) for story in found[:SHOWN] if story.current]
         shown = table(("Story", "Summary"), rows, "No story names it.")
         return render_to_string("admin/entity_preview.html", {"table": shown, "found": len(found), "looked_at": len(newest)})

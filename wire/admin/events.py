@@ -16,20 +16,20 @@ from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 
 from wire import queries
-from wire.admin.base import ModelAdmin, ReadOnly, column, count, link, link_public, marks, moment, never, remember, see_public
-from wire.admin.queues import PAIRS, PARAMETER, QueuedAdmin, QueueFilter
+from wire.admin.base import ModelAdmin, ReadOnly, column, deny, link, link_public, log_change, marks, plural, see_public, utc_time
+from wire.admin.review_queues import PAIRS, PARAMETER, QueuedAdmin, QueueFilter
 from wire.admin.stories import (
     NAMED,
     WHY,
-    because,
-    event_link,
-    event_page,
+    add_reason,
     get_event_headline,
+    get_event_url,
     get_headline,
+    link_event,
     list_labels,
     list_published,
-    pin,
-    settle,
+    pin_stories,
+    regroup,
     show_refusal,
 )
 from wire.ingest import corrections
@@ -60,7 +60,7 @@ class EventAdmin(QueuedAdmin[Event], ModelAdmin[Event]):
     )
     show_full_result_count = False
     empty = "No event has several reports yet. Stories that may report the same event wait in “Probably one event”."
-    has_add_permission = has_delete_permission = never
+    has_add_permission = has_delete_permission = deny
 
     def has_view_permission(self, request: HttpRequest, obj: Event | None = None) -> bool:  # noqa: ARG002
         return request.user.has_perm("wire.view_story") or request.user.has_perm("wire.change_story")
@@ -99,12 +99,12 @@ class EventAdmin(QueuedAdmin[Event], ModelAdmin[Event]):
                 return HttpResponseRedirect(only if len(found) == 1 else many)
         return super().changelist_view(request, extra_context)
 
-    headline = column("Headline of the lead report", lambda event: _view(event).lead.headline[:140])
+    headline = column("Headline of the lead report", lambda event: _view_event(event).lead.headline[:140])
     reports = column("Reports", lambda event: int(event.number), "number")
-    sources = column("Independent sources", lambda event: _view(event).count)
-    consensus = column("Consensus", lambda event: f"{_view(event).score:.2f}")
-    newest = column("Newest report", lambda event: moment(event.newest_at), "newest_at")
-    public = column("Public page", lambda event: link_public(reverse("event", args=[event.pk]), _view(event).lead.headline))
+    sources = column("Independent sources", lambda event: _view_event(event).count)
+    consensus = column("Consensus", lambda event: f"{_view_event(event).score:.2f}")
+    newest = column("Newest report", lambda event: utc_time(event.newest_at), "newest_at")
+    public = column("Public page", lambda event: link_public(reverse("event", args=[event.pk]), _view_event(event).lead.headline))
 
     @admin.display(description="Status")
     def marks(self, event: Event) -> str:
@@ -120,12 +120,12 @@ class EventAdmin(QueuedAdmin[Event], ModelAdmin[Event]):
             raise Http404
         if event.merged_into_id and not event.stories.exists():
             messages.info(request, "That event was merged into this one.")
-            return HttpResponseRedirect(event_page(event.merged_into_id))
+            return HttpResponseRedirect(get_event_url(event.merged_into_id))
         if request.method == "POST":
-            return self._change(request, event)
+            return self._change_event(request, event)
         return render(request, "admin/event.html", self._build_context(request, event))
 
-    def _change(self, request: HttpRequest, event: Event) -> HttpResponse:
+    def _change_event(self, request: HttpRequest, event: Event) -> HttpResponse:
         """Do what one of the page's forms asks, and show the resulting event."""
         if not self.has_change_permission(request):
             raise PermissionDenied
@@ -133,30 +133,30 @@ class EventAdmin(QueuedAdmin[Event], ModelAdmin[Event]):
         chosen = [story for story in stories if story.chatbotnews_id in request.POST.getlist("story")]
         match request.POST.get("do"):
             case "merge":
-                return self._merge(request, event, stories)
+                return self._merge_event(request, event, stories)
             case "split" if len(chosen) in (0, len(stories)):
                 messages.error(request, "Nothing was split: tick at least one report, and leave at least one unticked.")
                 return self._show_again(request, event)
             case "split":
                 ids, done = [story.chatbotnews_id for story in chosen], "Split off into an event of their own"
-                if not settle(request, chosen, done, lambda why: corrections.split(ids, reason=why)):
+                if not regroup(request, chosen, done, lambda why: corrections.split_event(ids, reason=why)):
                     return self._show_again(request, event)
                 stays = next(story for story in stories if story not in chosen)
-                return HttpResponseRedirect(event_page(Story.objects.values_list("event", flat=True).get(pk=stays.pk)))
+                return HttpResponseRedirect(get_event_url(Story.objects.values_list("event", flat=True).get(pk=stays.pk)))
             case "lead" if chosen:
                 story = chosen[0]
                 with show_refusal(request):
                     before = get_event_headline(event.pk)
-                    corrections.choose_lead(story.chatbotnews_id)
-                    done = because("Chosen to lead its event", request.POST.get("reason", ""))
-                    remember(request, [story], f"{done} (lead: “{before}” → “{get_headline(story)}”)")
+                    corrections.choose_event_lead(story.chatbotnews_id)
+                    done = add_reason("Chosen to lead its event", request.POST.get("reason", ""))
+                    log_change(request, [story], f"{done} (lead: “{before}” → “{get_headline(story)}”)")
                     done = "“{}” ({}) leads this event now. {} {}"
                     see = see_public(reverse("event", args=[event.pk]))
                     messages.success(
                         request, format_html(done, link(story, get_headline(story)), story.publication, SEEN_SOON, see)
                     )
             case "pin" | "unpin" as do:
-                pin(request, stories, pinned=do == "pin")
+                pin_stories(request, stories, pinned=do == "pin")
             case "join":
                 typed = request.POST.get("other_id", "").strip()
                 if other := _find_event(typed):
@@ -171,9 +171,9 @@ class EventAdmin(QueuedAdmin[Event], ModelAdmin[Event]):
                 _change_storyline(request, event, stories)
             case _:
                 messages.error(request, "Nothing was changed: the form named no report of this event. Choose one and try again.")
-        return HttpResponseRedirect(event_page(event.pk))
+        return HttpResponseRedirect(get_event_url(event.pk))
 
-    def _merge(self, request: HttpRequest, event: Event, stories: Sequence[Story]) -> HttpResponse:
+    def _merge_event(self, request: HttpRequest, event: Event, stories: Sequence[Story]) -> HttpResponse:
         typed = request.POST.get("other_id", "").strip()
         other = _find_event(typed) if typed else request.POST.get("other", "")
         if not other or other == event.pk:
@@ -182,10 +182,10 @@ class EventAdmin(QueuedAdmin[Event], ModelAdmin[Event]):
             return self._show_again(request, event)
         both = [*stories, *Story.objects.filter(event=other)]
         named = " and ".join(f"“{get_event_headline(one)}”" for one in (event.pk, other))
-        if not settle(request, both, "Events merged", lambda why: corrections.merge({event.pk, other}, reason=why), named):
+        if not regroup(request, both, "Events merged", lambda why: corrections.merge_events({event.pk, other}, reason=why), named):
             return self._show_again(request, event)
         now = Story.objects.filter(pk=stories[0].pk).values_list("event", flat=True).get() if stories else event.pk
-        return HttpResponseRedirect(event_page(now or event.pk))
+        return HttpResponseRedirect(get_event_url(now or event.pk))
 
     def _show_again(self, request: HttpRequest, event: Event) -> HttpResponse:
         """Show the page after a refusal, with what was typed into the form that was sent."""
@@ -206,10 +206,10 @@ class EventAdmin(QueuedAdmin[Event], ModelAdmin[Event]):
             "lead": lead,
             "headline": get_headline(lead) if lead else event.pk,
             "is_chosen": lead is not None and lead.leads_event,
-            "rows": [(one, get_headline(one), moment(one.published_at), list_labels(one), one in shown) for one in stories],
+            "rows": [(one, get_headline(one), utc_time(one.published_at), list_labels(one), one in shown) for one in stories],
             "final_days": sorted({one.wire_date for one in stories if one.current_id and is_sealed(one.wire_date, timezone.now())}),
-            "reports": count(len(shown), "report", "reports"),
-            "publications": count(len({story.publication_id for story in shown}), "publication", "publications"),
+            "reports": plural(len(shown), "report", "reports"),
+            "publications": plural(len({story.publication_id for story in shown}), "publication", "publications"),
             "may_change": may,
             "may_split": may and len(stories) > 1,
             "similar": _list_similar(event, shown) if may else [],
@@ -234,7 +234,7 @@ def _list_reports(event: Event) -> list[Story]:
     return list(rows.order_by("published_at", "chatbotnews_id"))
 
 
-def _view(event: Event) -> EventView:
+def _view_event(event: Event) -> EventView:
     """Return the event as readers see it, read once for its row."""
     found: EventView | None = getattr(event, "view", None)
     if found is None:
@@ -255,9 +255,9 @@ def _change_storyline(request: HttpRequest, event: Event, stories: Sequence[Stor
             moved = queries.view_storyline(event.pk)[1]
         first = get_event_headline(other or before[0].event_id)
         done = f"Joined the storyline of “{first}”" if other else f"Started a new storyline, apart from “{first}”"
-        remember(request, stories, because(done, request.POST.get("reason", "")))
+        log_change(request, stories, add_reason(done, request.POST.get("reason", "")))
         if other:
-            said = format_html("Joined the storyline of “{}”: {}.", event_link(other), _list_events(moved))
+            said = format_html("Joined the storyline of “{}”: {}.", link_event(other), _list_events(moved))
         else:
             left = [one for one in before if one.event_id not in {one.event_id for one in moved}]
             said = format_html("A new storyline: {}. In the former one: {}.", _list_events(moved), _list_events(left))
@@ -270,7 +270,7 @@ def _change_storyline(request: HttpRequest, event: Event, stories: Sequence[Stor
 
 def _list_events(events: Sequence[EventView]) -> str:
     """Name the first events, with links."""
-    named = format_html_join("; ", "“{}”", ((event_link(one.event_id),) for one in events[:NAMED]))
+    named = format_html_join("; ", "“{}”", ((link_event(one.event_id),) for one in events[:NAMED]))
     return format_html("{}{}", named, f"; {len(events) - NAMED} more" if len(events) > NAMED else "")
 
 
@@ -298,7 +298,7 @@ def _list_similar(event: Event, stories: Sequence[Story]) -> list[tuple[Item, st
             if likeness >= 0.12 and (item.event_id not in best or likeness > best[item.event_id][1]):
                 best[str(item.event_id)] = item, likeness
     ranked = sorted(best.values(), key=lambda found: (-found[1], found[0].chatbotnews_id))[:SIMILAR]
-    return [(item, publications[item.chatbotnews_id], moment(item.published_at), likeness) for item, likeness in ranked]
+    return [(item, publications[item.chatbotnews_id], utc_time(item.published_at), likeness) for item, likeness in ranked]
 
 
 PER_PAGE: Final = 20
@@ -318,7 +318,7 @@ class PairAdmin(ReadOnly):
         if not self.has_view_permission(request):
             raise PermissionDenied
         if request.method == "POST":
-            _decide(request)
+            _decide_pair(request)
             return HttpResponseRedirect(request.get_full_path())
         stories = [f"{side}__{row}" for side in ("story", "other") for row in ("current", "publication")]
         waiting = StoryPair.objects.waiting().select_related(*stories).order_by("-probability", "pk")
@@ -336,7 +336,7 @@ class PairAdmin(ReadOnly):
         return render(request, "admin/pairs.html", context)
 
 
-def _decide(request: HttpRequest) -> None:
+def _decide_pair(request: HttpRequest) -> None:
     """Apply one of the three buttons of a pair; show what was published, or why nothing was changed."""
     if not request.user.has_perm("wire.change_story"):
         raise PermissionDenied
@@ -348,7 +348,7 @@ def _decide(request: HttpRequest) -> None:
     with show_refusal(request):
         published = corrections.decide_pair(int(pair_id), decision, by=request.user.get_username(), reason=reason)
         pair = StoryPair.objects.select_related("story__current", "other__current").get(pk=pair_id)
-        remember(request, [pair.story, pair.other], because(DECIDED[decision], reason))
+        log_change(request, [pair.story, pair.other], add_reason(DECIDED[decision], reason))
         shown = list_published(published) if decision == PairLabel.SAME else SEEN_SOON
         one, other = (link(story, get_headline(story)) for story in (pair.story, pair.other))
         stays = "Automatic grouping leaves these stories where they are now."

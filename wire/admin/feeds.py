@@ -22,9 +22,9 @@ from config.url_secrets import CREDENTIALS_REFUSED, has_credentials, mask_addres
 from sources import health
 from sources.models import Feed, FeedHealth, Publication
 from wire.admin import base
-from wire.admin.queues import QueuedAdmin, QueueFilter
+from wire.admin.review_queues import QueuedAdmin, QueueFilter
 from wire.ingest.feed_entries import list_feeds
-from wire.ingest.run import collect, try_out
+from wire.ingest.run import preview_feed, run_ingest
 from wire.models import WireState
 
 
@@ -49,7 +49,7 @@ class HealthInline(base.StackedInline[FeedHealth, Feed]):
     @admin.display(description="Last items by outcome")
     def last_items(self, known: FeedHealth) -> str:
         rows = [
-            (name, item["headline"], item["address"], item["why"], base.moment(dt.datetime.fromisoformat(item["at"])))
+            (name, item["headline"], item["address"], item["why"], base.utc_time(dt.datetime.fromisoformat(item["at"])))
             for name, items in sorted(known.recent_items.items())
             for item in items
         ]
@@ -59,7 +59,7 @@ class HealthInline(base.StackedInline[FeedHealth, Feed]):
 
     moved_address = base.column("Moved to", lambda known: mask_address(known.moved_to))
 
-    has_add_permission = base.never
+    has_add_permission = base.deny
 
 
 class FeedForm(base.FreshForm[Feed]):
@@ -109,7 +109,7 @@ class FeedAdmin(base.MaskedAddressAdmin, QueuedAdmin[Feed], base.FreshAdmin[Feed
     change_form_template = "admin/feed.html"
     inlines = (HealthInline,)
     actions_list = ("trial",)
-    has_add_permission = base.never  # a feed belongs to a publication; it is added there
+    has_add_permission = base.deny  # a feed belongs to a publication; it is added there
     formfield_overrides = {models.URLField: {"assume_scheme": "https"}}
 
     def get_changelist_instance(self, request: HttpRequest) -> Any:
@@ -127,7 +127,7 @@ class FeedAdmin(base.MaskedAddressAdmin, QueuedAdmin[Feed], base.FreshAdmin[Feed
     @admin.display(description="Newest item", ordering="health__newest_item_at")
     def newest(self, feed: Feed) -> str:
         known = getattr(feed, "health", None)
-        return base.moment(known.newest_item_at) if known and known.newest_item_at else ""
+        return base.utc_time(known.newest_item_at) if known and known.newest_item_at else ""
 
     @admin.display(description="State")
     def state(self, feed: Feed) -> str:
@@ -154,7 +154,7 @@ class FeedAdmin(base.MaskedAddressAdmin, QueuedAdmin[Feed], base.FreshAdmin[Feed
 
     def get_fields(self, request: HttpRequest, obj: Feed | None = None) -> Any:
         fields = super().get_fields(request, obj)
-        return fields if _may_try(request) else [field for field in fields if field != "by_hand"]
+        return fields if _may_test_feeds(request) else [field for field in fields if field != "by_hand"]
 
     def get_urls(self) -> list[URLPattern]:
         return [
@@ -170,25 +170,25 @@ class FeedAdmin(base.MaskedAddressAdmin, QueuedAdmin[Feed], base.FreshAdmin[Feed
         context = {**self.admin_site.each_context(request), "title": "Try an address", "opts": self.opts, "form": form}
         if form.is_valid():
             url = form.cleaned_data["url"]
-            report, items = try_out(list_feeds(form.cleaned_data["publication"].slug)[0], url)
+            report, items = preview_feed(list_feeds(form.cleaned_data["publication"].slug)[0], url)
             context |= {"report": report, "counts": sorted(report.counts.items()), "items": items, "tried": mask_address(url)}
         return render(request, "admin/feed_test.html", context)
 
     def has_trial_permission(self, request: HttpRequest) -> bool:
-        return _may_try(request)
+        return _may_test_feeds(request)
 
     def test(self, request: HttpRequest, pk: int) -> HttpResponse:
         """Show what would be stored, item by item."""
-        feed = self._feed(request, pk)
-        report, items = try_out(feed)
+        feed = self._get_testable_feed(request, pk)
+        report, items = preview_feed(feed)
         context = {**self.admin_site.each_context(request), "title": f"Test of {feed}", "feed": feed, "report": report}
         return render(request, "admin/feed_test.html", context | {"counts": sorted(report.counts.items()), "items": items})
 
     def fetch(self, request: HttpRequest, pk: int) -> HttpResponse:
         """Run ingest for this feed alone, now."""
-        feed = self._feed(request, pk)
+        feed = self._get_testable_feed(request, pk)
         try:
-            run = collect([feed], by_hand=True)
+            run = run_ingest([feed], by_hand=True)
         except WireError as error:
             messages.error(request, f"{error.message} {error.hint}")
         else:
@@ -197,15 +197,15 @@ class FeedAdmin(base.MaskedAddressAdmin, QueuedAdmin[Feed], base.FreshAdmin[Feed
             outcome = f"{report.failure} Nothing was lost." if report.failure else f"{report.result.capitalize()}: {counts}."
             outcome += f" {len(run.published)} snapshots published."
             messages.add_message(request, messages.WARNING if report.failure else messages.SUCCESS, outcome)
-            base.remember(request, [feed], f"Fetched by hand. {outcome}")
+            base.log_change(request, [feed], f"Fetched by hand. {outcome}")
         return HttpResponseRedirect(reverse("admin:sources_feed_change", args=[pk]))
 
-    def _feed(self, request: HttpRequest, pk: int) -> Feed:
+    def _get_testable_feed(self, request: HttpRequest, pk: int) -> Feed:
         feed = get_object_or_404(Feed.objects.select_related("publication", "health"), pk=pk)
-        if not _may_try(request):
+        if not _may_test_feeds(request):
             raise PermissionDenied
         return feed
 
 
-def _may_try(request: HttpRequest) -> bool:
+def _may_test_feeds(request: HttpRequest) -> bool:
     return request.user.has_perm("sources.try_feed")

@@ -21,11 +21,11 @@ from django.utils import timezone
 from unfold.widgets import UnfoldAdminFileFieldWidget, UnfoldAdminTextInputWidget, UnfoldBooleanWidget
 
 from sources import raw_store
-from wire.admin.base import PREVIEW, Form, FreshAdmin, ModelAdmin, PreviewedForm, action, lines, never, remember, table
+from wire.admin.base import PREVIEW, Form, FreshAdmin, ModelAdmin, PreviewedForm, action, deny, join_lines, log_change, table
 from wire.admin.commands import show_command
-from wire.admin.dashboard import environment
-from wire.admin.stories import story_link
-from wire.ingest import lexicon
+from wire.admin.dashboard import get_environment_label
+from wire.admin.stories import link_story
+from wire.ingest import classifier_terms
 from wire.models import LexiconTerm, WireState
 from wire.text.plain_text import plain_line
 
@@ -48,14 +48,14 @@ class ExportingAdmin(ModelAdmin[Any]):
         writer.writerow(self.exported)
         for row in self.model._default_manager.values_list(*self.exported):
             writer.writerow([json.dumps(value) if isinstance(value, list) else value for value in row])
-        return self._download(text.getvalue(), "text/csv", "csv")
+        return self._build_download(text.getvalue(), "text/csv", "csv")
 
     @action(description="Export JSON", icon="download", permissions=["view"], url_path="export.json")
     def export_json(self, request: HttpRequest) -> HttpResponse:  # noqa: ARG002
         rows = list(self.model._default_manager.values(*self.exported))
-        return self._download(json.dumps(rows, cls=DjangoJSONEncoder, indent=1), "application/json", "json")
+        return self._build_download(json.dumps(rows, cls=DjangoJSONEncoder, indent=1), "application/json", "json")
 
-    def _download(self, text: str, content_type: str, ending: str) -> HttpResponse:
+    def _build_download(self, text: str, content_type: str, ending: str) -> HttpResponse:
         headers = {"Content-Disposition": f'attachment; filename="{self.opts.model_name}.{ending}"'}
         return HttpResponse(text, content_type=f"{content_type}; charset=utf-8", headers=headers)
 
@@ -152,7 +152,7 @@ class RebuildForm(Form):
 
     @property
     def unavailable(self) -> str:
-        return "This is the sample wire, which fetches nothing: there is nothing to rebuild." if environment() else ""
+        return "This is the sample wire, which fetches nothing: there is nothing to rebuild." if get_environment_label() else ""
 
     def clean_since(self) -> dt.date:
         since: dt.date = self.cleaned_data["since"]
@@ -201,7 +201,7 @@ class LexiconTermAdmin(ExportingAdmin, FreshAdmin[LexiconTerm]):
     fields = ("kind", "target", "term", "weight", "seen")
     change_form_template = "admin/term.html"
     exported = COLUMNS
-    has_delete_permission = never  # the next update would restore it; a weight of 0 switches a term off for good
+    has_delete_permission = deny  # the next update would restore it; a weight of 0 switches a term off for good
     actions_list = ("rebuild", "import_terms", "export_csv", "export_json")
 
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
@@ -235,8 +235,8 @@ class LexiconTermAdmin(ExportingAdmin, FreshAdmin[LexiconTerm]):
                 new = LexiconTerm.objects.bulk_create([term for term, was in changes if was is None])
                 known = [term for term, was in changes if was is not None]
                 LexiconTerm.objects.bulk_update(known, ["weight", "origin"], batch_size=500)
-                remember(request, new, "Imported.", ADDITION)
-                remember(request, known, "Imported.")
+                log_change(request, new, "Imported.", ADDITION)
+                log_change(request, known, "Imported.")
                 messages.success(request, f"Saved: {len(changes):,} terms.")
                 return HttpResponseRedirect(reverse("admin:wire_lexiconterm_changelist"))
             rows = [(str(term), "new" if was is None else f"{was:+g}") for term, was in changes]
@@ -256,14 +256,14 @@ class LexiconTermAdmin(ExportingAdmin, FreshAdmin[LexiconTerm]):
     def render_change_form(self, request: HttpRequest, context: Any, *args: Any, **kwargs: Any) -> HttpResponse:
         form = context["adminform"].form
         if PREVIEW in request.POST and not form.errors:
-            shown = lexicon.preview_changes(form.instance)
+            shown = classifier_terms.preview_changes(form.instance)
             changes = shown.changes
             context |= {**shown._asdict(), "changes": len(changes)}
             oldest = timezone.now() - raw_store.RETENTION
             context["not_rebuilt"] = sum(story.feed is None or story.first_seen_at < oldest for story, _ in changes)
             context["preview"] = table(
                 ("Story", "Would change"),
-                [(story_link(story), lines("{}: {} → {}", found)) for story, found in changes[: lexicon.SHOWN]],
+                [(link_story(story), join_lines("{}: {} → {}", found)) for story, found in changes[: classifier_terms.SHOWN]],
                 "None of them would change.",
             )
         return super().render_change_form(request, context, *args, **kwargs)

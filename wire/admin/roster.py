@@ -103,7 +103,7 @@ class ReplacementForm(base.Form):
                         self.add_error(field, objection)
         return data
 
-    def facts(self) -> dict[str, Any]:
+    def build_publication_facts(self) -> dict[str, Any]:
         """Return the publication to admit, with the keys of fixtures/roster.json."""
         data = self.cleaned_data
         feed = {"feed_type": data["feed_type"], "url": data["feed_url"], "query": data["feed_query"], "ai_only": data["ai_only"]}
@@ -113,8 +113,8 @@ class ReplacementForm(base.Form):
         }
 
 
-def _confirm(request: HttpRequest, form: ReplacementForm, context: Mapping[str, Any]) -> HttpResponse:
-    data, facts = form.cleaned_data, form.facts()
+def _confirm_replacement(request: HttpRequest, form: ReplacementForm, context: Mapping[str, Any]) -> HttpResponse:
+    data, facts = form.cleaned_data, form.build_publication_facts()
     before, after = roster.current(), roster.rehearse(data["retire"], facts, reason=data["reason"])
     proposal = f"{after.number} {after.fingerprint}"
     confirmed = request.POST.get("confirmed")
@@ -122,7 +122,7 @@ def _confirm(request: HttpRequest, form: ReplacementForm, context: Mapping[str, 
         with transaction.atomic():
             newest = find_newest_snapshot()
             made = corrections.replace_publication(data["retire"], facts, reason=data["reason"])
-            base.remember(request, [made], data["reason"], ADDITION)
+            base.log_change(request, [made], data["reason"], ADDITION)
         snapshots = Snapshot.objects.filter(sequence__gt=newest)
         published = list_published(snapshots) if snapshots else "No day is open, so none was published; /sources shows the change."
         left = f"{data['retire']} left and {data['name']} joined. The next ingest fetches the new feed; the stories of both stay."
@@ -206,7 +206,7 @@ class PublicationAdmin(ExportingAdmin, base.FreshAdmin[Publication]):
     )
     actions_list = ("replace", "export_csv", "export_json")
     actions_detail = ("replace_this",)
-    has_add_permission = has_delete_permission = base.never
+    has_add_permission = has_delete_permission = base.deny
 
     def view_on_site(self, publication: Publication) -> str:
         return reverse("source", args=[publication.slug])
@@ -224,7 +224,7 @@ class PublicationAdmin(ExportingAdmin, base.FreshAdmin[Publication]):
         if not form.instance.allows_pictures:
             transaction.on_commit(lambda: picture_store.delete_publication(form.instance.slug), robust=True)
 
-    its_domains = base.column("Domains", lambda row: base.lines("{}", [(domain,) for domain in row.domains]))
+    its_domains = base.column("Domains", lambda row: base.join_lines("{}", [(domain,) for domain in row.domains]))
     status = base.column("Status", lambda row: "" if row.active else base.marks("retired"))
     place = base.column(
         "Place on the roster", lambda row: f"{row.seat} of {ROSTER_SIZE}" if row.seat else "none: it left the roster"
@@ -238,7 +238,7 @@ class PublicationAdmin(ExportingAdmin, base.FreshAdmin[Publication]):
         context = {**self.admin_site.each_context(request), "title": "Replace a publication", "form": form}
         if asked and "back" not in request.POST and form.is_valid():
             try:
-                return _confirm(request, form, context)
+                return _confirm_replacement(request, form, context)
             except WireError as error:
                 form.add_error("retire", f"{error} {error.hint} Nothing was replaced.")
         return render(request, "admin/replace.html", context)

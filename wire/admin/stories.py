@@ -24,10 +24,10 @@ from config.errors import NotFound, WireError
 from wire import queries
 from wire.admin import base
 from wire.admin.commands import show_command
-from wire.admin.queues import QueuedAdmin, QueueFilter
+from wire.admin.review_queues import QueuedAdmin, QueueFilter
 from wire.ingest import corrections
 from wire.models import Event, Snapshot, Story, StoryRevision
-from wire.publishing.story_json import Derived, revision_out
+from wire.publishing.story_json import Derived, build_story_out
 from wire.text.plain_text import REASON, plain_line
 from wire.text.vocabulary import Category, Status, Topic
 
@@ -76,7 +76,7 @@ class StoryForm(FreshStory, base.PreviewedForm[Story]):
     def clean_headline(self) -> str:
         headline = str(self.cleaned_data["headline"])
         try:
-            corrections.texts(headline=headline)
+            corrections.clean_typed_texts(headline=headline)
         except WireError as error:
             raise forms.ValidationError(f"{error} {error.hint}") from error
         return headline
@@ -92,7 +92,7 @@ class StoryForm(FreshStory, base.PreviewedForm[Story]):
 
     def list_changes(self) -> list[tuple[str, str, str]]:
         """Return each changed field with its old and its new value, in words."""
-        return compare(self.latest(), self.revision(timezone.now().astimezone(dt.UTC).date()))
+        return compare_revisions(self.latest(), self.revision(timezone.now().astimezone(dt.UTC).date()))
 
     def describe_changes(self) -> str:
         """Return the changes in words: "Corrected headline, author; classified"."""
@@ -104,7 +104,7 @@ class StoryForm(FreshStory, base.PreviewedForm[Story]):
     def revision(self, today: dt.date) -> StoryRevision:
         """Return the revision that saving the form on `today` (UTC) would make; not saved, without hash."""
         made, data = copy.copy(self.latest()), self.cleaned_data
-        texts = corrections.texts(**{name: data[name] for name in TEXTS if name in self.changed_data})
+        texts = corrections.clean_typed_texts(**{name: data[name] for name in TEXTS if name in self.changed_data})
         for name, value in texts.items():
             setattr(made, name, value)
         made.category, made.topics = data["category"], data["topics"]
@@ -113,7 +113,7 @@ class StoryForm(FreshStory, base.PreviewedForm[Story]):
         return made
 
 
-def compare(old: StoryRevision, new: StoryRevision) -> list[tuple[str, str, str]]:
+def compare_revisions(old: StoryRevision, new: StoryRevision) -> list[tuple[str, str, str]]:
     """Return what readers see change from one revision to another: what, before, after."""
     was, becomes = (
         {
@@ -153,7 +153,7 @@ class StoryAdmin(QueuedAdmin[Story], base.TellsRefusals[Story], base.PreviewedAd
     readonly_fields = ("changes", "story_id", "publication", "published", "day", "state", "reports", "figures", "address")
     action_form = EventForm
     actions = ("merge_events", "split_off", "pin", "unpin")
-    has_add_permission = has_delete_permission = base.never
+    has_add_permission = has_delete_permission = base.deny
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Story]:
         same = Story.objects.live().filter(event=OuterRef("event")).order_by().values("event")
@@ -173,7 +173,7 @@ class StoryAdmin(QueuedAdmin[Story], base.TellsRefusals[Story], base.PreviewedAd
         return reverse("story", args=[story.chatbotnews_id]) if story.current else None
 
     headline = base.column("Headline", lambda story: get_headline(story)[:140], "current__headline")
-    published = base.column("Published", lambda story: base.moment(story.published_at), "published_at")
+    published = base.column("Published", lambda story: base.utc_time(story.published_at), "published_at")
     day = base.column("Day on the wire (UTC)", lambda story: f"{story.wire_date:%-d %b %Y}")
     marks = base.column("Status", lambda story: base.marks(*list_labels(story)))
     state = base.column("Status", lambda story: ", ".join(list_labels(story)) or str(Status(story.status).label).lower())
@@ -183,9 +183,9 @@ class StoryAdmin(QueuedAdmin[Story], base.TellsRefusals[Story], base.PreviewedAd
         """Show every published revision after the first: when, why, and each changed field before and after."""
         revisions = list(story.revisions.order_by("revision"))
         rows = [
-            (base.moment(new.recorded_at), what, was, becomes, new.reason)
+            (base.utc_time(new.recorded_at), what, was, becomes, new.reason)
             for old, new in pairwise(revisions)
-            for what, was, becomes in compare(old, new)
+            for what, was, becomes in compare_revisions(old, new)
             or [("Status", str(Status(old.status).label), str(Status(new.status).label))]
         ]
         table = base.table(("When", "What", "Before", "After", "Why"), rows[::-1], "Nothing since it was first published.")
@@ -193,8 +193,8 @@ class StoryAdmin(QueuedAdmin[Story], base.TellsRefusals[Story], base.PreviewedAd
 
     @admin.display(description="Event")
     def reports(self, story: Story) -> str:
-        number = base.count(getattr(story, "in_event", None) or 0, "report", "reports")
-        return format_html('<a href="{}">{}</a>', event_page(story.event_id), number) if story.event_id else "none yet"
+        number = base.plural(getattr(story, "in_event", None) or 0, "report", "reports")
+        return format_html('<a href="{}">{}</a>', get_event_url(story.event_id), number) if story.event_id else "none yet"
 
     @admin.display(description="Public page")
     def public(self, story: Story) -> str:
@@ -207,7 +207,7 @@ class StoryAdmin(QueuedAdmin[Story], base.TellsRefusals[Story], base.PreviewedAd
         lambda story: (
             "none: a withdrawn story is not counted"
             if story.status == Status.WITHDRAWN
-            else base.count(story.cross_source_count, "independent source", "independent sources")
+            else base.plural(story.cross_source_count, "independent source", "independent sources")
             + f", consensus {story.consensus_score:.2f}"
         ),
     )
@@ -219,21 +219,21 @@ class StoryAdmin(QueuedAdmin[Story], base.TellsRefusals[Story], base.PreviewedAd
     @admin.action(description="Merge their events into one", permissions=["change"])
     def merge_events(self, request: HttpRequest, stories: QuerySet[Story]) -> None:
         events = {str(story.event_id) for story in stories if story.event_id}
-        settle(request, list(stories), "Events merged", lambda reason: corrections.merge(events, reason=reason))
+        regroup(request, list(stories), "Events merged", lambda reason: corrections.merge_events(events, reason=reason))
 
     @admin.action(description="Split off into an event of their own", permissions=["change"])
     def split_off(self, request: HttpRequest, stories: QuerySet[Story]) -> None:
         ids = [story.chatbotnews_id for story in stories]
         change = "Split off into an event of their own"
-        settle(request, list(stories), change, lambda reason: corrections.split(ids, reason=reason))
+        regroup(request, list(stories), change, lambda reason: corrections.split_event(ids, reason=reason))
 
     @admin.action(description="Pin to their events", permissions=["change"])
     def pin(self, request: HttpRequest, stories: QuerySet[Story]) -> None:
-        pin(request, list(stories), pinned=True)
+        pin_stories(request, list(stories), pinned=True)
 
     @admin.action(description="Unpin (regroup automatically)", permissions=["change"])
     def unpin(self, request: HttpRequest, stories: QuerySet[Story]) -> None:
-        pin(request, list(stories), pinned=False)
+        pin_stories(request, list(stories), pinned=False)
 
     def has_change_permission(self, request: HttpRequest, obj: Story | None = None) -> bool:
         withdrawn = obj is not None and obj.status == Status.WITHDRAWN
@@ -243,7 +243,7 @@ class StoryAdmin(QueuedAdmin[Story], base.TellsRefusals[Story], base.PreviewedAd
         """Return the card of a list and the layered citation, as the site would show them."""
         story = form.instance
         revision = form.revision(timezone.now().astimezone(dt.UTC).date())
-        shown = revision_out(story, revision, Derived.of(story))
+        shown = build_story_out(story, revision, Derived.from_story(story))
         table = base.table(("What", "Before", "After"), form.list_changes(), "")
         needed = "" if form.cleaned_data.get("reason") else NEEDED["required"]
         context = {"story": shown, "changed": form.describe_changes(), "table": table, "needed": needed}
@@ -253,24 +253,26 @@ class StoryAdmin(QueuedAdmin[Story], base.TellsRefusals[Story], base.PreviewedAd
         changed, data = set(form.changed_data), form.cleaned_data
         form.saved_changes = form.list_changes()
         texts = {name: data[name] for name in TEXTS if name in changed}
-        published = [corrections.correct(obj.chatbotnews_id, reason=data["reason"], **texts)] if texts else []
+        published = [corrections.correct_texts(obj.chatbotnews_id, reason=data["reason"], **texts)] if texts else []
         if changed & {"category", "topics"}:
             topics = [Topic(topic) for topic in data["topics"]]
             category = Category(data["category"])
-            published.append(corrections.classify(obj.chatbotnews_id, category=category, topics=topics, reason=data["reason"]))
+            published.append(
+                corrections.classify_story(obj.chatbotnews_id, category=category, topics=topics, reason=data["reason"])
+            )
         self.message_user(request, list_published([snapshot for snapshot in published[-1:] if snapshot]))
 
     def response_change(self, request: HttpRequest, obj: Story) -> HttpResponse:
         saved = Story.objects.with_text().get(pk=obj.pk)
         see = base.see_public(self.view_on_site(saved))
-        self.message_user(request, format_html("Saved: “{}”. {}", story_link(saved), see))
+        self.message_user(request, format_html("Saved: “{}”. {}", link_story(saved), see))
         return HttpResponseRedirect(request.path) if "_continue" in request.POST else self.response_post_save_change(request, obj)
 
     def construct_change_message(self, request: HttpRequest, form: Any, formsets: Any, add: bool = False) -> Any:  # noqa: ARG002
         if not form.describe_changes():
             return []
         changes = "; ".join(f"{what}: “{was}” → “{becomes}”" for what, was, becomes in form.saved_changes)
-        return f"{because(form.describe_changes(), form.cleaned_data['reason'])} ({changes})"
+        return f"{add_reason(form.describe_changes(), form.cleaned_data['reason'])} ({changes})"
 
     @base.action(description="Merge twins…", icon="merge", permissions=["change"], url_path="twins")
     def twins(self, request: HttpRequest) -> HttpResponse:
@@ -296,14 +298,14 @@ class StoryAdmin(QueuedAdmin[Story], base.TellsRefusals[Story], base.PreviewedAd
             if request.method == "POST" and form.is_valid():
                 reason = form.cleaned_data["reason"]
                 with show_refusal(request):
-                    snapshot = corrections.withdraw(story.chatbotnews_id, reason=reason)
-                    base.remember(request, [story], because("Withdrawn", reason))
+                    snapshot = corrections.withdraw_story(story.chatbotnews_id, reason=reason)
+                    base.log_change(request, [story], add_reason("Withdrawn", reason))
                     shown = list_published([snapshot] if snapshot else [], "Published again without it")
                     see = base.see_public(self.view_on_site(story))
-                    messages.success(request, format_html("Withdrawn: “{}”. {} {}", story_link(story), shown, see))
+                    messages.success(request, format_html("Withdrawn: “{}”. {} {}", link_story(story), shown, see))
                     return back
         context = {**self.admin_site.each_context(request), "title": "Withdraw a story", "story": story, "form": form}
-        context |= {"headline": get_headline(story), "when": base.moment(story.published_at), "opts": self.opts}
+        context |= {"headline": get_headline(story), "when": base.utc_time(story.published_at), "opts": self.opts}
         return render(request, "admin/withdraw.html", context)
 
 
@@ -311,11 +313,11 @@ def get_headline(story: Story) -> str:
     return story.current.headline if story.current else "(not published yet)"
 
 
-def story_link(story: Story) -> str:
+def link_story(story: Story) -> str:
     return base.link(story, get_headline(story))
 
 
-def event_page(event_id: str) -> str:
+def get_event_url(event_id: str) -> str:
     return reverse("admin:wire_event_change", args=[event_id])
 
 
@@ -329,11 +331,11 @@ def get_event_headline(event_id: str) -> str:
 
 def _describe_event(event_id: str) -> str:
     number = Story.objects.live().filter(event=event_id).count()
-    return f"“{get_event_headline(event_id)}” with {base.count(number, 'report', 'reports')}"
+    return f"“{get_event_headline(event_id)}” with {base.plural(number, 'report', 'reports')}"
 
 
-def event_link(event_id: str) -> str:
-    return format_html('<a href="{}">{}</a>', event_page(event_id), get_event_headline(event_id))
+def link_event(event_id: str) -> str:
+    return format_html('<a href="{}">{}</a>', get_event_url(event_id), get_event_headline(event_id))
 
 
 def describe_storyline(event_id: str) -> str:
@@ -344,8 +346,8 @@ def describe_storyline(event_id: str) -> str:
         return ""
     if not later:
         return "Their event is in no storyline with other events."
-    number = base.count(len(later) + 1, "event", "events")
-    return format_html("Their event is in the storyline of {} that began with “{}”.", number, event_link(first.event_id))
+    number = base.plural(len(later) + 1, "event", "events")
+    return format_html("Their event is in the storyline of {} that began with “{}”.", number, link_event(first.event_id))
 
 
 def list_labels(story: Story) -> list[str]:
@@ -369,7 +371,7 @@ def show_refusal(request: HttpRequest) -> Iterator[None]:
         messages.error(request, f"{error} {error.hint}")
 
 
-def settle(
+def regroup(
     request: HttpRequest, stories: Sequence[Story], done: str, change: Callable[[str], list[Snapshot]], merged: str = ""
 ) -> bool:
     """Change which event stories belong to, with the posted reason; show what was published, or why nothing was changed.
@@ -384,13 +386,13 @@ def settle(
         published = change(reason)
         event = Story.objects.filter(pk__in=[story.pk for story in stories], event__isnull=False).values_list("event", flat=True)[0]
         becomes = get_event_headline(event)
-        base.remember(request, stories, f"{because(done, reason)} ({was} → {_describe_event(event)})")
-        named = format_html_join("; ", "“{}” ({})", ((story_link(story), story.publication) for story in stories[:NAMED]))
+        base.log_change(request, stories, f"{add_reason(done, reason)} ({was} → {_describe_event(event)})")
+        named = format_html_join("; ", "“{}” ({})", ((link_story(story), story.publication) for story in stories[:NAMED]))
         more = f"; {len(stories) - NAMED} more" if len(stories) > NAMED and not merged else ""
         # A message that names the lead already links to its event in other words.
         leads = any(get_headline(story) == becomes for story in stories[:NAMED]) and not merged
         now = '<a href="{}">Open their event</a>.' if leads else 'Their event now: “<a href="{}">{}</a>”.'
-        said = format_html("{}: {}{}. {}", done, merged or named, more, format_html(now, event_page(event), becomes))
+        said = format_html("{}: {}{}. {}", done, merged or named, more, format_html(now, get_event_url(event), becomes))
         storyline = describe_storyline(event) if had_storyline else ""
         given = f"Reason: {end_sentence(reason)}"
         stays = "Automatic grouping leaves these stories where they are now."
@@ -400,10 +402,10 @@ def settle(
     return False
 
 
-def pin(request: HttpRequest, stories: Sequence[Story], *, pinned: bool) -> None:
+def pin_stories(request: HttpRequest, stories: Sequence[Story], *, pinned: bool) -> None:
     with transaction.atomic():
-        corrections.pin([story.chatbotnews_id for story in stories], pinned=pinned)
-        base.remember(request, stories, because("Pinned" if pinned else "Unpinned", request.POST.get("reason", "")))
+        corrections.pin_stories([story.chatbotnews_id for story in stories], pinned=pinned)
+        base.log_change(request, stories, add_reason("Pinned" if pinned else "Unpinned", request.POST.get("reason", "")))
     stays = "Pinned: these stories stay in their events. Nothing needed to be published."
     messages.success(request, stays if pinned else "Unpinned: they are regrouped at the next publish, unless their day is final.")
 
@@ -426,6 +428,6 @@ def end_sentence(text: str) -> str:
     return text if text.endswith((".", "!", "?", "…")) else f"{text}."
 
 
-def because(describe_changes: str, reason: str) -> str:
+def add_reason(describe_changes: str, reason: str) -> str:
     reason = plain_line(reason, REASON)
     return f"{describe_changes}: {reason}" if reason else describe_changes

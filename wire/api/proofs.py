@@ -63,12 +63,12 @@ def leaves(
     start: Annotated[int, Query(ge=0, le=2**53, description="Index of the first leaf.")] = 0,
     limit: Annotated[int, Query(ge=1, le=MOST_LEAVES)] = LEAVES,
 ) -> HttpResponse:
-    return answer(queries.get_log(start, limit), BRIEFLY)
+    return answer(queries.get_log_leaves(start, limit), BRIEFLY)
 
 
 @route(router, "/log/witnessed.json", proofs.WitnessedOut, "Other wires' logs that this one watches")
 def witnessed(request: HttpRequest) -> HttpResponse:
-    return answer(queries.get_witnessed(), BRIEFLY)
+    return answer(queries.get_witnessed_logs(), BRIEFLY)
 
 
 @route(router, "/changes.json", proofs.ChangesOut, "What changed, in order", 422)

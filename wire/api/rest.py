@@ -17,7 +17,7 @@ from wire import queries
 from wire.api import route
 from wire.schemas import params
 from wire.schemas import story as schemas
-from wire.schemas.detail import Detail, ShortStoriesOut, shape_page, within
+from wire.schemas.detail import Detail, ShortStoriesOut, fit_into_budget, shape_page
 from wire.schemas.documents import DocumentsOut
 from wire.schemas.params import (
     SINCE,
@@ -62,7 +62,7 @@ def _dump_stories(detail: Detail, max_tokens: int | None, limit: int, ask: Calla
     def ask_shaped(limit: int) -> dict[str, Any]:
         return shape_page(ask(limit), detail)
 
-    return orjson.dumps(within(max_tokens, ask_shaped(limit), "stories", ask_shaped))
+    return orjson.dumps(fit_into_budget(max_tokens, ask_shaped(limit), "stories", ask_shaped))
 
 
 @route(router, "/today.json", schemas.DayOut, "The latest published day, complete", 404, 422, 503)
@@ -80,14 +80,14 @@ def today_schema(request: HttpRequest) -> HttpResponse:
 
 @route(router, "/archive.json", schemas.ArchiveOut, "Published days, newest first", 422)
 def archive(request: HttpRequest, limit: ListLimit = params.LIST_LIMIT, cursor: Cursor = None) -> HttpResponse:
-    return answer(queries.list_days(limit, cursor), BRIEFLY)
+    return answer(queries.list_published_days(limit, cursor), BRIEFLY)
 
 
 @route(router, "/archive/{day}.json", schemas.DayOut, "One published day, complete", 404, 422)
 def archived_day(request: HttpRequest, day: Day, revision: Revision = None, as_of: AsOf = None) -> HttpResponse:
     if as_of is not None and revision is None:
         return memento(json_response(queries.get_day_as_of(as_of, day).json(), BRIEFLY), request.path, as_of)
-    return json_response(queries.get_archive(day, revision).json(), BRIEFLY)
+    return json_response(queries.get_archived_day(day, revision).json(), BRIEFLY)
 
 
 @route(router, "/stories/{story_id}.json", schemas.StoryOut, "One story", 404, 422)
@@ -194,7 +194,7 @@ def events(
     def ask(limit: int) -> dict[str, Any]:
         return queries.list_events(date, category, topic, limit, cursor).model_dump(mode="json")
 
-    return json_answer(within(max_tokens, ask(limit), "events", ask), BRIEFLY)
+    return json_answer(fit_into_budget(max_tokens, ask(limit), "events", ask), BRIEFLY)
 
 
 @route(router, "/events/{event_id}.json", schemas.EventOut, "One event, with every report of it", 404, 422)
@@ -274,4 +274,4 @@ def verify_source(request: HttpRequest, publication_name: Annotated[str, Query(m
     operation_id="sources_api_feeds_health",
 )
 def feeds_health(request: HttpRequest) -> HttpResponse:
-    return answer(queries.feeds_health(), "no-store")
+    return answer(queries.get_feeds_health(), "no-store")

@@ -20,7 +20,7 @@ from config.http.connection_slots import Places, wait_for_disconnect
 from config.http.publish_waiters import Watch
 from config.http.request_guard import LIMITS, App, Message, Receive, Scope, Send
 from config.http.response_cache import CHANGES, READS
-from wire.queries.changes import LIMIT, MOST, cursor_behind, get_changes, last_cursor, parse_kinds
+from wire.queries.changes import LIMIT, MOST, build_cursor_behind, get_changes, get_last_cursor, parse_kinds
 from wire.queries.limits import check_limits
 from wire.schemas.params import read_moment
 from wire.schemas.proofs import ChangesOut
@@ -67,13 +67,13 @@ class StreamingMiddleware:
         path, method = scope["path"], scope["method"]
         answer: Callable[[Scope, Receive, Send], Awaitable[None]]
         if path == "/api/stream" and method in READS:
-            answer = _stream
+            answer = _stream_changes
         elif path == CHANGES and method == "GET" and _read_params(scope).get("wait", "0").strip("0."):
             answer = _answer_poll
         elif path == LIMITS and method in READS and not _read_params(scope):
             answer = _answer_limits
         elif path.startswith(TIMEGATE) and method in READS:
-            answer = _timegate
+            answer = _redirect_timegate
         else:
             await self._app(scope, receive, send)
             return
@@ -82,12 +82,12 @@ class StreamingMiddleware:
         try:
             await answer(scope, receive, send)
         except WireError as error:  # raised before anything is sent
-            await _send(send, int(error.status), orjson.dumps(error.as_dict()))
+            await _send_json(send, int(error.status), orjson.dumps(error.as_dict()))
 
 
 async def _answer_limits(_scope: Scope, _receive: Receive, send: Send) -> None:
     found = await in_thread(check_limits, goes_outside=True)  # Redis may be slow
-    await _send(send, 200, found.model_dump_json().encode())
+    await _send_json(send, 200, found.model_dump_json().encode())
 
 
 def _read_params(scope: Scope) -> dict[str, str]:
@@ -95,7 +95,7 @@ def _read_params(scope: Scope) -> dict[str, str]:
     return {name: values[-1] for name, values in parse_qs(scope["query_string"].decode("latin-1")).items()}
 
 
-async def _timegate(scope: Scope, _receive: Receive, send: Send) -> None:
+async def _redirect_timegate(scope: Scope, _receive: Receive, send: Send) -> None:
     """Redirect to the address as of Accept-Datetime, default now (RFC 7089, pattern 2.1)."""
     path, asked = scope["path"].removeprefix(TIMEGATE), dict(scope["headers"]).get(b"accept-datetime", b"").decode("latin-1")
     try:
@@ -103,7 +103,7 @@ async def _timegate(scope: Scope, _receive: Receive, send: Send) -> None:
         moment = min(parsedate_to_datetime(asked).astimezone(dt.UTC), now) if asked else now
     except (ValueError, TypeError, OverflowError):
         error = InvalidArgument("Accept-Datetime cannot be read.", "Send one such as Thu, 15 Jan 2026 10:00:00 GMT.")
-        await _send(send, 400, orjson.dumps(error.as_dict()))
+        await _send_json(send, 400, orjson.dumps(error.as_dict()))
         return
     if not _DATED.fullmatch(path):
         raise NotFound("There is no timegate for this address.", "See /api/docs.")
@@ -114,28 +114,28 @@ async def _timegate(scope: Scope, _receive: Receive, send: Send) -> None:
         (b"vary", b"accept-datetime"),
         (b"link", f'<{site}{path}>; rel="original"'.encode()),
     ]
-    await _send(send, 302, b"{}", headers)
+    await _send_json(send, 302, b"{}", headers)
 
 
 async def _answer_poll(scope: Scope, receive: Receive, send: Send) -> None:
     params = _read_params(scope)
-    asked = _parse(params, {"cursor", "limit", "kinds", "wait", "since"})
+    asked = _parse_params(params, {"cursor", "limit", "kinds", "wait", "since"})
     wait = float(_parse_number(params, "wait", 0, LONGEST_WAIT))
     leaving = asyncio.create_task(wait_for_disconnect(receive))
     try:
         found = await wait_for_changes(wait, lambda: _read_changes(**asked), leaving.done)
     finally:
         leaving.cancel()
-    await _send(send, 200, found.model_dump_json().encode())
+    await _send_json(send, 200, found.model_dump_json().encode())
 
 
-async def _stream(scope: Scope, receive: Receive, send: Send) -> None:
+async def _stream_changes(scope: Scope, receive: Receive, send: Send) -> None:
     params = _read_params(scope)
     with _places.hold(scope, MAX_STREAMS) as refusal:
         if refusal is not None:
             await refusal.send(send, jsonrpc=False)
             return
-        asked = _parse(params, {"cursor", "kinds"})
+        asked = _parse_params(params, {"cursor", "kinds"})
         resumed = dict(scope["headers"]).get(b"last-event-id", b"").decode("latin-1")
         cursor = str(resumed or params.get("cursor") or await _read_last_cursor())
         if not resumed:  # an EventSource that is refused never comes back: one of a foreign id is told to reset instead
@@ -146,13 +146,13 @@ async def _stream(scope: Scope, receive: Receive, send: Send) -> None:
             try:
                 begins = "" if resumed else f"id: {cursor}\n"
                 await _send_chunk(send, f"retry: 3000\n{begins}\n".encode())
-                await _follow(send, asked["kinds"], cursor, leaving)
+                await _send_new_changes(send, asked["kinds"], cursor, leaving)
             finally:
                 leaving.cancel()
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
-async def _follow(send: Send, kinds: Any, cursor: str, leaving: "asyncio.Task[None]") -> None:
+async def _send_new_changes(send: Send, kinds: Any, cursor: str, leaving: "asyncio.Task[None]") -> None:
     loop = asyncio.get_running_loop()
     ends, beat = loop.time() + LIFETIME, loop.time() + HEARTBEAT
     lost: InvalidArgument | None = None
@@ -173,7 +173,7 @@ async def _follow(send: Send, kinds: Any, cursor: str, leaving: "asyncio.Task[No
                 await asyncio.sleep(0 if watch.is_watching else 1.0)
                 continue
             for change in found.changes:
-                head = f"id: {cursor_behind(found.next_cursor, change.number)}\nevent: {change.kind}\n"
+                head = f"id: {build_cursor_behind(found.next_cursor, change.number)}\nevent: {change.kind}\n"
                 await _send_chunk(send, f"{head}data: {change.model_dump_json()}\n\n".encode())
             moved = found.next_cursor != cursor
             cursor = found.next_cursor
@@ -192,7 +192,7 @@ async def _follow(send: Send, kinds: Any, cursor: str, leaving: "asyncio.Task[No
 
 
 async def _read_last_cursor() -> str:
-    return await in_thread(lambda: routing.read(last_cursor))
+    return await in_thread(lambda: routing.read(get_last_cursor))
 
 
 async def _read_changes(**asked: Any) -> ChangesOut:
@@ -201,7 +201,7 @@ async def _read_changes(**asked: Any) -> ChangesOut:
     return await in_thread(lambda: routing.read(lambda: get_changes(**asked)))
 
 
-def _parse(params: dict[str, str], known: set[str]) -> dict[str, Any]:
+def _parse_params(params: dict[str, str], known: set[str]) -> dict[str, Any]:
     """Raises: InvalidArgument."""
     if strange := params.keys() - known:
         raise InvalidArgument(f"{min(strange)[:30]!r} is an unknown parameter.", f"This address takes {', '.join(sorted(known))}.")
@@ -234,7 +234,7 @@ async def _send_chunk(send: Send, body: bytes) -> None:
     await send({"type": "http.response.body", "body": body, "more_body": True})
 
 
-async def _send(send: Send, status: int, body: bytes, more: Sequence[tuple[bytes, bytes]] = ()) -> None:
+async def _send_json(send: Send, status: int, body: bytes, more: Sequence[tuple[bytes, bytes]] = ()) -> None:
     headers = [
         (b"content-type", b"application/json"),
         (b"content-length", b"%d" % len(body)),

@@ -92,7 +92,7 @@ class _Element:
     prefix: bool
     exact_case: bool
 
-    def takes(self, token: str, folded: str) -> bool:
+    def matches(self, token: str, folded: str) -> bool:
         if self.text == "#":
             return _DIGIT.search(token) is not None
         word = token if self.exact_case else folded
@@ -108,7 +108,7 @@ class _Pattern:
     words: frozenset[str]  # whole words that any text it is in has, folded: a quick way to say no
 
 
-def _match(elements: Sequence[_Element], raw: list[str], folded: list[str], at: int) -> bool:
+def _match_elements(elements: Sequence[_Element], raw: list[str], folded: list[str], at: int) -> bool:
     # All places are followed at once, so that no term takes long, however many gaps it has.
     places: Sequence[int] = (at,)
     for element in elements:
@@ -117,7 +117,7 @@ def _match(elements: Sequence[_Element], raw: list[str], folded: list[str], at: 
         elif element.text == "…":
             places = sorted({place + skipped for place in places for skipped in range(GAP + 1)})
         else:
-            places = [place + 1 for place in places if place < len(raw) and element.takes(raw[place], folded[place])]
+            places = [place + 1 for place in places if place < len(raw) and element.matches(raw[place], folded[place])]
         if not places:
             return False
     return True
@@ -182,7 +182,7 @@ def _parse_elements(text: str) -> tuple[_Element, ...]:
 
 
 @lru_cache(maxsize=REMEMBERED_WORDS)
-def _keys(word: str) -> tuple[str, ...]:
+def _word_keys(word: str) -> tuple[str, ...]:
     return word, *(f"{word[:length]}*" for length in range(1, min(len(word), 4) + 1)), *("#" if _DIGIT.search(word) else "")
 
 
@@ -201,11 +201,11 @@ class _Reader:
                 words = frozenset(map(str.casefold, whole))
                 pattern = _Pattern(term.target, term.weight, elements[0], elements[1:], words)
                 self._index["".join(keys) if keys[0] == EDGE and keys[1:] != ["…"] else keys[0]].append(pattern)
-        self._starting = lru_cache(maxsize=REMEMBERED_WORDS)(self._list_starting)
+        self._starting = lru_cache(maxsize=REMEMBERED_WORDS)(self._list_patterns)
         # Feeds show each text again and again, so the last ones are not read anew.
-        self.weigh = lru_cache(maxsize=REMEMBERED)(self._weigh)
+        self.weigh = lru_cache(maxsize=REMEMBERED)(self._weigh_targets)
 
-    def _weigh(self, headline: str, summary: str) -> dict[str, float]:
+    def _weigh_targets(self, headline: str, summary: str) -> dict[str, float]:
         weights: dict[str, float] = defaultdict(float)
         words = [EDGE, *_TOKEN.findall(_LABEL.sub("", headline)), EDGE]
         for raw, factor in ((words, HEADLINE_WEIGHT), (_TOKEN.findall(summary), 1.0)):
@@ -214,12 +214,12 @@ class _Reader:
             for at, word in enumerate(raw):
                 patterns = self._starting(word)
                 if word == EDGE and not at:
-                    patterns += tuple(pattern for key in _keys(folded[1]) for pattern in self._index.get(EDGE + key, ()))
+                    patterns += tuple(pattern for key in _word_keys(folded[1]) for pattern in self._index.get(EDGE + key, ()))
                 for pattern in patterns:
-                    if pattern.words <= present and _match(pattern.rest, raw, folded, at + 1):
+                    if pattern.words <= present and _match_elements(pattern.rest, raw, folded, at + 1):
                         weights[pattern.target] += factor * pattern.weight
         return weights
 
-    def _list_starting(self, token: str) -> tuple[_Pattern, ...]:
+    def _list_patterns(self, token: str) -> tuple[_Pattern, ...]:
         word = token.casefold()
-        return tuple(pattern for key in _keys(word) for pattern in self._index.get(key, ()) if pattern.first.takes(token, word))
+        return tuple(found for key in _word_keys(word) for found in self._index.get(key, ()) if found.first.matches(token, word))

@@ -11,11 +11,11 @@ from config.errors import InvalidArgument, NotFound
 from sources import roster
 from sources.models import Publication, RosterRevision
 from wire.ingest.normalise import MAX_HEADLINE, MAX_RAW
-from wire.ingest.save import hash_content, next_revision
+from wire.ingest.save import build_next_revision, set_content_hash
 from wire.models import Event, Snapshot, Story, StoryPair, WireState
 from wire.publishing import changelog
 from wire.publishing.grouping import event_store, storyline_store
-from wire.publishing.publish import publish, republish
+from wire.publishing.publish import publish_day, republish_days
 from wire.text.plain_text import MEDIUM, REASON, SHORT, byline, cut, plain_line, plain_text
 from wire.text.vocabulary import NEWER_RULES, Category, ChangeKind, PairLabel, Status, Topic, get_merged_into
 
@@ -25,15 +25,15 @@ SETTLING: Final = "stored in the history, and published if a final day is publis
 ONE_EVENT: Final = "An editor found that both report one event."
 
 
-def withdraw(story_id: str, *, reason: str, now: dt.datetime | None = None) -> Snapshot | None:
+def withdraw_story(story_id: str, *, reason: str, now: dt.datetime | None = None) -> Snapshot | None:
     """Take a story back: it leaves every list, answers with its status, and is not cited. Raises: NotFound, InvalidArgument."""
-    return _revise(story_id, reason, now or timezone.now(), status=Status.WITHDRAWN)
+    return _revise_story(story_id, reason, now or timezone.now(), status=Status.WITHDRAWN)
 
 
-def correct(story_id: str, *, reason: str, now: dt.datetime | None = None, **typed: str | None) -> Snapshot | None:
-    """Correct what the wire said, by the `texts` typed; citations carry the date of it. Raises: NotFound, InvalidArgument."""
+def correct_texts(story_id: str, *, reason: str, now: dt.datetime | None = None, **typed: str | None) -> Snapshot | None:
+    """Correct what the wire said, by the texts typed; citations carry the date of it. Raises: NotFound, InvalidArgument."""
     now = now or timezone.now()
-    changes = texts(**typed)
+    changes = clean_typed_texts(**typed)
     with transaction.atomic():
         WireState.lock()
         (story,) = _find_stories([story_id])
@@ -43,10 +43,10 @@ def correct(story_id: str, *, reason: str, now: dt.datetime | None = None, **typ
         if not changes.keys() - {"summary_short"}:  # which is cut from the other and corrects nothing by itself
             hint = "Give another headline, summary or author: the wire already says this, apart from white space and markup."
             raise InvalidArgument("Nothing was corrected.", hint)
-        return _revise(story_id, reason, now, status=Status.CORRECTED, corrected_on=now.astimezone(dt.UTC).date(), **changes)
+        return _revise_story(story_id, reason, now, status=Status.CORRECTED, corrected_on=now.astimezone(dt.UTC).date(), **changes)
 
 
-def texts(*, headline: str | None = None, summary: str | None = None, author: str | None = None) -> dict[str, Any]:
+def clean_typed_texts(*, headline: str | None = None, summary: str | None = None, author: str | None = None) -> dict[str, Any]:
     """Return the fields of a revision for texts that an editor typed. Raises: InvalidArgument for an empty headline."""
     changes: dict[str, Any] = {}
     if headline is not None:
@@ -61,7 +61,7 @@ def texts(*, headline: str | None = None, summary: str | None = None, author: st
     return changes
 
 
-def classify(
+def classify_story(
     story_id: str, *, category: Category, topics: list[Topic], reason: str, now: dt.datetime | None = None
 ) -> Snapshot | None:
     """Override the lexicon for one story, for good. Raises: NotFound, InvalidArgument."""
@@ -70,11 +70,11 @@ def classify(
         WireState.lock()
         Story.objects.filter(chatbotnews_id=story_id).update(**override)
         fields = {"category": str(category), "topics": [str(topic) for topic in topics]}
-        return _revise(story_id, reason, now or timezone.now(), **fields)
+        return _revise_story(story_id, reason, now or timezone.now(), **fields)
 
 
 @transaction.atomic
-def merge(event_ids: Collection[str], *, reason: str, now: dt.datetime | None = None) -> list[Snapshot]:
+def merge_events(event_ids: Collection[str], *, reason: str, now: dt.datetime | None = None) -> list[Snapshot]:
     """Make several events one, for good; the oldest keeps its id. Raises: NotFound, InvalidArgument."""
     WireState.lock()
     unknown = set(event_ids) - set(Event.objects.filter(event_id__in=event_ids).values_list("event_id", flat=True))
@@ -83,11 +83,11 @@ def merge(event_ids: Collection[str], *, reason: str, now: dt.datetime | None = 
     stories = list(Story.objects.filter(event__in=event_ids))
     if len({story.event_id for story in stories}) < 2:
         raise InvalidArgument("Nothing was merged.", "Choose stories of two or more events.")
-    return _settle([stories], reason, now or timezone.now())
+    return _settle_groups([stories], reason, now or timezone.now())
 
 
 @transaction.atomic
-def split(story_ids: Collection[str], *, reason: str, now: dt.datetime | None = None) -> list[Snapshot]:
+def split_event(story_ids: Collection[str], *, reason: str, now: dt.datetime | None = None) -> list[Snapshot]:
     """Take stories out of their event, for good; together they are one of their own. Raises: NotFound, InvalidArgument."""
     WireState.lock()
     chosen = _find_stories(story_ids)
@@ -96,18 +96,18 @@ def split(story_ids: Collection[str], *, reason: str, now: dt.datetime | None = 
     rest = list(Story.objects.filter(event=chosen[0].event_id).exclude(pk__in=[story.pk for story in chosen]))
     if not rest:
         raise InvalidArgument("Nothing was split.", "Leave out at least one story of the event.")
-    return _settle([chosen, rest], reason, now or timezone.now())
+    return _settle_groups([chosen, rest], reason, now or timezone.now())
 
 
 @transaction.atomic
-def pin(story_ids: Collection[str], *, pinned: bool = True) -> None:
+def pin_stories(story_ids: Collection[str], *, pinned: bool = True) -> None:
     """Keep stories in the events that they belong to, or leave it to the machine again. Raises: NotFound."""
     WireState.lock()
     Story.objects.filter(pk__in=[story.pk for story in _find_stories(story_ids)], event__isnull=False).update(event_pinned=pinned)
 
 
 @transaction.atomic
-def choose_lead(story_id: str) -> None:
+def choose_event_lead(story_id: str) -> None:
     """Let one story stand for its event in lists; no snapshot says which one does. Raises: NotFound, InvalidArgument."""
     WireState.lock()
     (story,) = _find_stories([story_id])
@@ -139,10 +139,10 @@ def decide_pair(pair_id: int, label: PairLabel, *, by: str, reason: str = "", no
     pair.label, pair.decided_at, pair.decided_by = label, now.replace(microsecond=0), by
     pair.save()
     if label == PairLabel.SAME:
-        return merge(event_ids, reason=reason or ONE_EVENT, now=now)
+        return merge_events(event_ids, reason=reason or ONE_EVENT, now=now)
     Story.objects.filter(pk__in=[story.pk for story in stories]).update(event_pinned=True)
     if label == PairLabel.FOLLOW_UP:
-        storyline_store.join_events(event_ids, pinned=True)
+        storyline_store.join_storylines(event_ids, pinned=True)
     WireState.raise_version()
     return []
 
@@ -154,7 +154,7 @@ def join_storylines(event_id: str, other_id: str) -> None:
     event, other = _find_public_event(event_id), _find_public_event(other_id)
     if event == other:
         raise InvalidArgument("Nothing was joined: both are one event.", "Choose another event.")
-    storyline_store.join_events([event.pk, other.pk], pinned=True)
+    storyline_store.join_storylines([event.pk, other.pk], pinned=True)
     WireState.raise_version()
 
 
@@ -162,7 +162,7 @@ def join_storylines(event_id: str, other_id: str) -> None:
 def split_storyline(event_id: str) -> None:
     """Part an event and the later ones of its storyline from the earlier ones, for good. Raises: NotFound, InvalidArgument."""
     WireState.lock()
-    if not storyline_store.split_at(_find_public_event(event_id)):
+    if not storyline_store.split_storyline_at(_find_public_event(event_id)):
         message = "Nothing was changed: no event comes before it in a storyline."
         raise InvalidArgument(message, "Choose a later event of the storyline.")
     WireState.raise_version()
@@ -177,11 +177,11 @@ def replace_publication(
     WireState.lock()
     revision = roster.replace(retire, admit, reason=reason, on=now.astimezone(dt.UTC).date())
     change = changelog.ChangeDraft(ChangeKind.ROSTER_REPLACED, str(revision.number), revision.number)
-    changelog.record([change], now.replace(microsecond=0))
+    changelog.record_changes([change], now.replace(microsecond=0))
     WireState.raise_version()
     latest = Snapshot.objects.order_by("-wire_date").first()
     if latest:
-        publish(latest.wire_date, now=now)
+        publish_day(latest.wire_date, now=now)
     return revision
 
 
@@ -218,16 +218,16 @@ def validate_reason(reason: str, use: str = "published") -> str:
     return reason
 
 
-def _settle(groups: Sequence[Sequence[Story]], reason: str, now: dt.datetime) -> list[Snapshot]:
+def _settle_groups(groups: Sequence[Sequence[Story]], reason: str, now: dt.datetime) -> list[Snapshot]:
     """Make each group one event, and publish every day that has a story of it, sealed ones with the reason."""
     reason = validate_reason(reason, SETTLING)
-    event_store.settle(groups)
+    event_store.settle_groups(groups)
     days = {story.wire_date for stories in groups for story in stories if story.current_id}
-    return republish(days, now=now, unsealed=True, reason=reason)
+    return republish_days(days, now=now, unsealed=True, reason=reason)
 
 
 @transaction.atomic
-def _revise(story_id: str, reason: str, now: dt.datetime, **changes: Any) -> Snapshot | None:
+def _revise_story(story_id: str, reason: str, now: dt.datetime, **changes: Any) -> Snapshot | None:
     reason = validate_reason(reason)
     WireState.lock()
     (story,) = _find_stories([story_id])
@@ -236,9 +236,9 @@ def _revise(story_id: str, reason: str, now: dt.datetime, **changes: Any) -> Sna
         if changes.get("status") == Status.WITHDRAWN:
             return None
         raise InvalidArgument(f"{story_id} was withdrawn.", "That is final; nothing was changed.")
-    revision = next_revision(story, latest, recorded_at=now.replace(microsecond=0), reason=reason, **changes)
-    hash_content(story, revision)
+    revision = build_next_revision(story, latest, recorded_at=now.replace(microsecond=0), reason=reason, **changes)
+    set_content_hash(story, revision)
     revision.save()
     Story.objects.filter(pk=story.pk).update(pending=True)
-    published = republish([story.wire_date], now=now, unsealed=True, reason=reason)
+    published = republish_days([story.wire_date], now=now, unsealed=True, reason=reason)
     return next((snapshot for snapshot in published if snapshot.wire_date == story.wire_date), None)

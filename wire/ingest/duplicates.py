@@ -13,7 +13,7 @@ from sources import job_lock
 from wire.ingest.evidence import NEAR, is_same_guid_item, is_twin
 from wire.ingest.match import Known
 from wire.ingest.normalise import SHARED_FIELDS, StoryDraft
-from wire.ingest.save import CHUNK, hash_content, next_revision
+from wire.ingest.save import CHUNK, build_next_revision, set_content_hash
 from wire.models import Snapshot, Story, StoryAlias, StoryRevision, WireState
 from wire.publishing.publish import publish_pending
 from wire.text.identity import headline_key
@@ -38,8 +38,8 @@ class Plan:
     waiting: int = 0  # stories that were merged and are not published yet, because a run was killed
 
 
-def plan() -> Plan:
-    """Return what `merge` would do now; nothing is written."""
+def plan_merges() -> Plan:
+    """Return what `merge_twins` would do now; nothing is written."""
     found = Plan(waiting=Story.objects.pending().exclude(merged_into=None).count())
     older_stories, shared_guids = _list_candidates()
     while twins := _find_twins(older_stories, shared_guids, found):  # with its new addresses a story may be the twin of more
@@ -47,15 +47,15 @@ def plan() -> Plan:
     return found
 
 
-def merge(now: dt.datetime | None = None) -> tuple[Plan, list[Snapshot]]:
+def merge_twins(now: dt.datetime | None = None) -> tuple[Plan, list[Snapshot]]:
     """Withdraw each twin in favour of the older story, then publish; the next run goes on if killed. Raises: Busy."""
     now = now or timezone.now()
     with job_lock.acquire() as lease:
         with transaction.atomic():
             WireState.lock()
             lease.renew()
-            found = plan()
-            _withdraw(found.twins, now.replace(microsecond=0))
+            found = plan_merges()
+            _withdraw_twins(found.twins, now.replace(microsecond=0))
         return found, publish_pending(now, progress=lambda _day: lease.renew())
 
 
@@ -116,7 +116,7 @@ def _find_twins(older_stories: list[tuple[Known, list[Known]]], shared_guids: se
 
 def _is_one_article(draft: StoryDraft, known: Known, older: Known) -> bool:
     """Return whether a story is the same article as an older one, by the evidence by which an item would be."""
-    if draft.by_google_news or older.by_google_news or Status.WITHDRAWN in (known.latest.status, older.latest.status):
+    if draft.is_by_google_news or older.is_by_google_news or Status.WITHDRAWN in (known.latest.status, older.latest.status):
         return False
     if draft.original_url.partition("#")[0] == older.story.original_url.partition("#")[0]:
         return False
@@ -154,7 +154,7 @@ def _build_draft(known: Known, shared_guids: set[tuple[int, str]]) -> StoryDraft
     )
 
 
-def _withdraw(twins: list[Twin], now: dt.datetime) -> None:
+def _withdraw_twins(twins: list[Twin], now: dt.datetime) -> None:
     """Add the revisions that withdraw the twins, and the addresses that lead to the stories that stand."""
     into = {twin.story.story.pk: twin.standing.story for twin in twins}
     revisions, aliases = [], dict[tuple[str, int], StoryAlias]()
@@ -163,8 +163,8 @@ def _withdraw(twins: list[Twin], now: dt.datetime) -> None:
         while standing.pk in into:  # it turned out to be the twin of an even older one
             standing = into[standing.pk]
         reason = MERGED.format(standing.chatbotnews_id)
-        revision = next_revision(story, twin.story.latest, status=Status.WITHDRAWN, recorded_at=now, reason=reason)
-        hash_content(story, revision)
+        revision = build_next_revision(story, twin.story.latest, status=Status.WITHDRAWN, recorded_at=now, reason=reason)
+        set_content_hash(story, revision)
         revisions.append(revision)
         story.merged_into, story.pending = standing.chatbotnews_id, True
         aliases |= {(url, standing.pk): StoryAlias(url=url, story=standing, seen_at=now) for url in twin.addresses}

@@ -37,7 +37,7 @@ def separate_items(drafts: Sequence[StoryDraft | Rejected]) -> list[StoryDraft |
     for draft in drafts:
         if isinstance(draft, StoryDraft):
             at[draft.original_url].append(draft)
-    shared = {url for url, items in at.items() if _are_several(items)}
+    shared = {url for url, items in at.items() if _are_several_items(items)}
     items_at: dict[tuple[str, str], set[tuple[str, str]]] = defaultdict(set)
     for draft in (draft for url in shared for draft in at[url]):
         items_at[draft.original_url, draft.fragment].add((headline_key(draft.headline), draft.guid))
@@ -45,11 +45,11 @@ def separate_items(drafts: Sequence[StoryDraft | Rejected]) -> list[StoryDraft |
     for number, draft in enumerate(separated):
         if isinstance(draft, StoryDraft) and draft.original_url in shared:
             fragment = draft.fragment if len(items_at[draft.original_url, draft.fragment]) == 1 else ""
-            separated[number] = list_forms(replace(draft, fragment=fragment, page_url=draft.original_url))[0]
+            separated[number] = list_address_forms(replace(draft, fragment=fragment, page_url=draft.original_url))[0]
     return separated
 
 
-def list_forms(draft: StoryDraft) -> list[StoryDraft]:
+def list_address_forms(draft: StoryDraft) -> list[StoryDraft]:
     """Return the draft under each address that it may be known by: the page's, unless others share it, then that with a fragment,
     which no server sees: the publisher's own, the guid, the headline, the UTC day.
     """
@@ -57,7 +57,7 @@ def list_forms(draft: StoryDraft) -> list[StoryDraft]:
     guid = "" if draft.guid.endswith(page.partition(":")[2]) else draft.guid
     headline = headline_key(draft.headline).replace(" ", "-") or draft.headline
     marks = dict.fromkeys(filter(None, (draft.fragment, guid, headline, draft.published_at.date().isoformat())))
-    return [*([] if draft.page_url else [draft]), *(_mark(draft, page, mark) for mark in marks)]
+    return [*([] if draft.page_url else [draft]), *(_add_fragment(draft, page, mark) for mark in marks)]
 
 
 def find_known(
@@ -66,8 +66,8 @@ def find_known(
     """Return the draft's story among those known by one of its forms: by headline and guid, headline, guid, or given address."""
     fitting = [(form, known) for form, known in known_forms if not is_other_item(draft, known, feed_id)]
     if draft.page_url:
-        fitting = [(form, known) for form, known in fitting if not _is_refuted(draft, known)]
-    given = list_forms(draft)[: 2 if draft.fragment and not draft.page_url else 1]
+        fitting = [(form, known) for form, known in fitting if not _is_other_article(draft, known)]
+    given = list_address_forms(draft)[: 2 if draft.fragment and not draft.page_url else 1]
     by_guid = [pair for pair in fitting if draft.guid == pair[1].story.guid != ""]
     by_headline = [pair for pair in fitting if headline_key(draft.headline) in pair[1].headline_keys]
     by_both = (pair for pair in by_guid if pair in by_headline)
@@ -82,7 +82,7 @@ def is_other_item(draft: StoryDraft, known: Known, feed_id: int | None) -> bool:
     comparable = feed_id is None or known.story.guid_feed_id in (None, feed_id)
     if comparable and _has_other_guid(draft, known):
         return True
-    return not _is_estimated(draft, known) and _distance(draft, known) > OTHER_YEAR
+    return not _has_estimated_date(draft, known) and _measure_time_apart(draft, known) > OTHER_YEAR
 
 
 def is_same_guid_item(draft: StoryDraft, known: Known) -> bool:
@@ -103,21 +103,21 @@ def is_twin(draft: StoryDraft, known: Known) -> bool:
     a day; then the summaries must be the same too. Other guids at another moment, or the same page, refute it.
     """
     is_same_page = bool(draft.page_url) and known.story.original_url.partition("#")[0] == draft.page_url
-    if _distance(draft, known) > NEAR or _is_refuted(draft, known) or is_same_page:
+    if _measure_time_apart(draft, known) > NEAR or _is_other_article(draft, known) or is_same_page:
         return False
     if _has_same_tail(draft, known):
         return True
     return _is_same_moment(draft, known) and (draft.published_at.time() != dt.time(0) or _has_same_text(draft, known))
 
 
-def _are_several(items: Sequence[StoryDraft]) -> bool:
+def _are_several_items(items: Sequence[StoryDraft]) -> bool:
     if len({headline_key(item.headline) for item in items}) > 1:
         return True
     moments = {item.guid: item.published_at for item in items if item.guid and not item.published_at_estimated}
     return len(moments) > 1 and max(moments.values()) - min(moments.values()) > SAME_MOMENT
 
 
-def _mark(draft: StoryDraft, page: str, mark: str) -> StoryDraft:
+def _add_fragment(draft: StoryDraft, page: str, mark: str) -> StoryDraft:
     room, fragment = min(200, MAX_URL_LENGTH - len(page) - 1), escape_part(mark)
     if len(fragment) > room:  # two long ones may begin alike
         ending = chatbotnews_id(fragment).removeprefix("cbn")
@@ -126,26 +126,26 @@ def _mark(draft: StoryDraft, page: str, mark: str) -> StoryDraft:
     return replace(draft, original_url=url, chatbotnews_id=chatbotnews_id(url), page_url=page)
 
 
-def _is_refuted(draft: StoryDraft, known: Known) -> bool:
+def _is_other_article(draft: StoryDraft, known: Known) -> bool:
     """Return whether both the guids and the moments of a draft and a story with the same headline differ."""
-    return _has_other_guid(draft, known) and not _is_estimated(draft, known) and not _is_same_moment(draft, known)
+    return _has_other_guid(draft, known) and not _has_estimated_date(draft, known) and not _is_same_moment(draft, known)
 
 
 def _has_other_guid(draft: StoryDraft, known: Known) -> bool:
     """Return whether both have a guid, and these differ; Google News' own and the publisher's say nothing about each other."""
-    is_comparable = draft.by_google_news == is_google_news(known.story.original_url)
+    is_comparable = draft.is_by_google_news == is_google_news(known.story.original_url)
     return is_comparable and "" != draft.guid != known.story.guid != ""
 
 
 def _is_same_moment(draft: StoryDraft, known: Known) -> bool:
-    return not _is_estimated(draft, known) and _distance(draft, known) <= SAME_MOMENT
+    return not _has_estimated_date(draft, known) and _measure_time_apart(draft, known) <= SAME_MOMENT
 
 
-def _distance(draft: StoryDraft, known: Known) -> dt.timedelta:
+def _measure_time_apart(draft: StoryDraft, known: Known) -> dt.timedelta:
     return abs(draft.published_at - known.latest.published_at)
 
 
-def _is_estimated(draft: StoryDraft, known: Known) -> bool:
+def _has_estimated_date(draft: StoryDraft, known: Known) -> bool:
     return draft.published_at_estimated or known.latest.published_at_estimated
 
 
@@ -155,16 +155,16 @@ def _has_same_text(draft: StoryDraft, known: Known) -> bool:
 
 def _has_same_tail(draft: StoryDraft, known: Known) -> bool:
     """Return whether addresses end in the same name of an article, below dates and numbers that do not differ."""
-    if draft.page_url or not (tail := path_tail(draft.original_url)):
+    if draft.page_url or not (tail := get_path_tail(draft.original_url)):
         return False
     for url in (known.story.original_url, *known.aliases):
         numbers = [re.findall(r"/(\d+)(?=/)", urlsplit(address).path) for address in (draft.original_url, url)]
-        if path_tail(url) == tail and (numbers[0] == numbers[1] or not all(numbers)):
+        if get_path_tail(url) == tail and (numbers[0] == numbers[1] or not all(numbers)):
             return True
     return False
 
 
-def path_tail(url: str) -> str:
+def get_path_tail(url: str) -> str:
     """Return the last part of an address' path that names an article, without its ending; empty if none does."""
     for part in reversed(urlsplit(url).path.split("/")):
         name = re.sub(r"\.(?:s?html?|php|aspx?|amp)$", "", part).removesuffix("-amp").lower()

@@ -48,29 +48,29 @@ def list_feeds(publication: str | None = None) -> list[Feed]:
     return list(feeds.order_by("publication__seat", "id"))
 
 
-def address(feed: Feed) -> str:
+def get_feed_address(feed: Feed) -> str:
     return feed.url or search_url(feed.query)
 
 
-def policy() -> Policy:
+def get_fetch_policy() -> Policy:
     """Return how this installation fetches; the user agent says who asks, and where to complain."""
     return Policy(user_agent=f"ChatbotNewsWire/1.0 (+{settings.WIRE_SITE_URL})", allow=settings.WIRE_FETCH_ALLOW)
 
 
-def read(feed: Feed, body: bytes, content_type: str = "", url: str = "") -> Parsed:
+def parse_feed(feed: Feed, body: bytes, content_type: str = "", url: str = "") -> Parsed:
     """Parse a feed's body, its entries under its publication's name. Raises: InvalidFeed."""
     parsed = parse(body, content_type=content_type, url=url)
     return replace(parsed, entries=[entry.with_publisher(feed.publication.name) for entry in parsed.entries])
 
 
-def canonical_address(url: str) -> str | None:
+def try_canonical_url(url: str) -> str | None:
     try:
         return canonical_url(url)
     except BadUrl:
         return None
 
 
-def count(outcomes: Sequence[Outcome | Rejected]) -> Counter[str]:
+def count_outcomes(outcomes: Sequence[Outcome | Rejected]) -> Counter[str]:
     """Count outcomes: `accepted`, `revised`, `duplicate`, `rejected:{reason}`."""
     return Counter(map(name_outcome, outcomes))
 

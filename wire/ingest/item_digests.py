@@ -26,7 +26,7 @@ def read_inputs(text: str) -> list[Input]:
     return [Input(source, int(revision), digest) for source, revision, digest in rows]
 
 
-def is_recorded(inputs: Sequence[Input]) -> bool:
+def is_fully_recorded(inputs: Sequence[Input]) -> bool:
     return bool(inputs) and inputs[0].source != _UNRECORDED
 
 
@@ -35,22 +35,22 @@ def add_input(inputs: str, new: Input) -> str:
     before = read_inputs(inputs)
     if new in before:
         return inputs
-    mark = [] if is_recorded(before) else [Input(_UNRECORDED, 0, "-")]
+    mark = [] if is_fully_recorded(before) else [Input(_UNRECORDED, 0, "-")]
     others = [item for item in before if item.source != _UNRECORDED and (item.source, item.digest) != (new.source, new.digest)]
-    return _write([*mark, *[*others, new][-MOST:]])
+    return _write_inputs([*mark, *[*others, new][-MOST:]])
 
 
-def raise_newest(inputs: str, revision: int) -> str:
+def raise_newest_revision(inputs: str, revision: int) -> str:
     before = read_inputs(inputs)
     newest = max((item.revision for item in before if item.source == FEED), default=0)
-    return _write(
+    return _write_inputs(
         [item._replace(revision=revision) if item.revision == newest and item.source == FEED else item for item in before]
     )
 
 
-def first_input(source: str, digest: str) -> str:
-    return _write([Input(source, 1, digest)])
+def write_first_input(source: str, digest: str) -> str:
+    return _write_inputs([Input(source, 1, digest)])
 
 
-def _write(inputs: Sequence[Input]) -> str:
+def _write_inputs(inputs: Sequence[Input]) -> str:
     return "\n".join(f"{item.source} {item.revision} {item.digest}" for item in inputs)

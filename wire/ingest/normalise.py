@@ -59,7 +59,7 @@ class StoryDraft:
     page_url: str = ""  # the page's address, of an item that got one of its own because others share it (`wire.ingest.evidence`)
 
     @property
-    def by_google_news(self) -> bool:
+    def is_by_google_news(self) -> bool:
         """True if the address leads over Google News, so that the publisher's own is not known."""
         return is_google_news(self.original_url)
 
@@ -105,9 +105,9 @@ def is_google_news(url: str) -> bool:
     return url.startswith((NEWS_LINK, NEWS_LINK.replace("https:", "http:")))
 
 
-def normalise(entry: Entry, context: Context) -> StoryDraft:
+def normalise_entry(entry: Entry, context: Context) -> StoryDraft:
     """Raises: Rejected."""
-    _refuse_forbidden(entry)
+    _refuse_forbidden_texts(entry)
     if entry.is_not_found:
         raise Rejected("not_found_page", "The page says that it does not exist, though its server answers as if it did.")
     headline = plain_text(entry.title, MAX_HEADLINE)
@@ -115,7 +115,7 @@ def normalise(entry: Entry, context: Context) -> StoryDraft:
         raise Rejected("no_headline", "The item has no title.")
     if is_test_item(headline, plain_text(entry.summary, SHORT)):
         raise Rejected("test_item", f"{headline[:80]!r} is a publishing test, not a story.")
-    publication, via, credited = _attribute(entry, context)
+    publication, via, credited = _attribute_entry(entry, context)
     try:
         url = canonical_url(entry.url)
     except BadUrl as error:
@@ -123,8 +123,8 @@ def normalise(entry: Entry, context: Context) -> StoryDraft:
     owner = None if is_google_news(url) else resolve(url, context.names)
     if owner is not None and owner.canonical != publication.name:
         raise Rejected("url_of_another_publication", f"The address belongs to {owner.canonical}, not to {publication.name}.")
-    published_at, estimated = _published_at(entry, context)
-    medium = summary_of(entry, headline, of_maker=publication.tier == Tier.CORPORATE)
+    published_at, estimated = _read_published_at(entry, context)
+    medium = choose_summary(entry, headline, of_maker=publication.tier == Tier.CORPORATE)
     author = clean_byline(byline(entry.author), publication.name, *publication.aliases)
     if context.feed and not context.feed.ai_only and not context.lexicon.is_about_ai(headline, medium):
         raise Rejected("not_about_ai", f"{headline[:80]!r} is not about AI, and {context.feed} carries all kinds of news.")
@@ -153,7 +153,7 @@ def normalise(entry: Entry, context: Context) -> StoryDraft:
     )
 
 
-def _refuse_forbidden(entry: Entry) -> None:
+def _refuse_forbidden_texts(entry: Entry) -> None:
     texts = (entry.title, entry.url, entry.summary, entry.author, entry.guid, entry.publisher, entry.credited_source)
     for value in (*texts, *entry.other_summaries, str(entry.published_at)):
         reason = has_forbidden(value)
@@ -163,7 +163,7 @@ def _refuse_forbidden(entry: Entry) -> None:
             raise Rejected("field_too_long", f"A field has {len(value):,} characters; the limit is {MAX_RAW:,}.")
 
 
-def _attribute(entry: Entry, context: Context) -> tuple[Publication, str | None, str | None]:
+def _attribute_entry(entry: Entry, context: Context) -> tuple[Publication, str | None, str | None]:
     """Return publication, `via` and `credited_source`. No story ever names a publisher outside the roster. Raises: Rejected."""
     known = resolve(entry.publisher, context.names)
     if known is None:
@@ -180,16 +180,16 @@ def _attribute(entry: Entry, context: Context) -> tuple[Publication, str | None,
             return context.publications[outlet.canonical], publication.name, None
         return publication, None, credited
     if context.feed and context.feed.feed_type == FeedType.QUERY and is_google_news(entry.url):
-        if not _is_of(publication, entry, context):
+        if not _is_credited_to(publication, entry, context):
             whose = f"is by {credited!r}" if credited else "names no source"
             raise Rejected("source_not_this_publication", f"The search is for {publication.name}, but the item {whose}.")
         return publication, GOOGLE_NEWS, None
-    if context.feed is None and credited and not _is_of(publication, entry, context):
+    if context.feed is None and credited and not _is_credited_to(publication, entry, context):
         raise Rejected("source_not_this_publication", f"The item is attributed to {publication.name}, but credits {credited!r}.")
     return publication, None, None
 
 
-def _is_of(publication: Publication, entry: Entry, context: Context) -> bool:
+def _is_credited_to(publication: Publication, entry: Entry, context: Context) -> bool:
     """Return whether the source that an item credits is this publication: a house may share its host with others."""
     if entry.source_url:
         host = (urlsplit(entry.source_url).hostname or "").removeprefix("www.")
@@ -198,7 +198,7 @@ def _is_of(publication: Publication, entry: Entry, context: Context) -> bool:
     return outlet is not None and outlet.canonical == publication.name
 
 
-def summary_of(entry: Entry, headline: str, *, of_maker: bool) -> str:
+def choose_summary(entry: Entry, headline: str, *, of_maker: bool) -> str:
     """Return the publisher's first summary that says more than the headline and describes no picture; empty if none does."""
     for raw in (entry.summary, *entry.other_summaries):
         text = strip_headline(headline, summary(raw))
@@ -207,7 +207,7 @@ def summary_of(entry: Entry, headline: str, *, of_maker: bool) -> str:
     return ""
 
 
-def _published_at(entry: Entry, context: Context) -> tuple[dt.datetime, bool]:
+def _read_published_at(entry: Entry, context: Context) -> tuple[dt.datetime, bool]:
     """Return UTC, whole seconds, and whether it is an estimate: of a feed's missing or absurd date. Raises: Rejected."""
     now = context.now.replace(microsecond=0)
     try:

@@ -12,11 +12,11 @@ from sources import job_lock, raw_store
 from sources.entries import Entry
 from sources.models import FeedHealth, RawFetch
 from sources.parse import InvalidFeed
-from wire.ingest import article_pages, lexicon
-from wire.ingest.evidence import list_forms
-from wire.ingest.feed_entries import canonical_address, count, read, refuse_sample
+from wire.ingest import article_pages, classifier_terms
+from wire.ingest.evidence import list_address_forms
+from wire.ingest.feed_entries import count_outcomes, parse_feed, refuse_sample, try_canonical_url
 from wire.ingest.normalise import Context, Rejected, StoryDraft
-from wire.ingest.save import Prepared, prepare, store
+from wire.ingest.save import Prepared, normalise_entries, store_drafts
 from wire.models import Snapshot, Story, StoryAlias, StoryRevision
 from wire.publishing.publish import publish_pending
 from wire.text.identity import chatbotnews_id, headline_key
@@ -48,18 +48,18 @@ class Plan:
 SHOWN: Final = ("headline", "author", "summary_medium", "category", "topics", "untrusted_instructions")
 
 
-def plan(since: dt.date, *, final_days: bool = False) -> Plan:
-    """Return what `apply` would do now; writes nothing. Raises: Busy while an ingest works."""
-    return apply(since, final_days=final_days, dry_run=True)[0]
+def plan_rebuild(since: dt.date, *, final_days: bool = False) -> Plan:
+    """Return what `rebuild_days` would do now; writes nothing. Raises: Busy while an ingest works."""
+    return rebuild_days(since, final_days=final_days, dry_run=True)[0]
 
 
-def apply(since: dt.date, *, final_days: bool = False, dry_run: bool = False) -> tuple[Plan, list[Snapshot]]:
+def rebuild_days(since: dt.date, *, final_days: bool = False, dry_run: bool = False) -> tuple[Plan, list[Snapshot]]:
     """Read everything fetched since the UTC day `since` again and publish, all or nothing. What editors did stands."""
     with job_lock.acquire() as lease:
-        found, again = _read_again(since, final_days)
+        found, again = _read_fetches_again(since, final_days)
         with transaction.atomic():
             lease.renew()
-            _store_again(again, found)
+            _store_entries_again(again, found)
             found.unseen = _count_unseen(again, since)
             transaction.set_rollback(dry_run)
         return found, [] if dry_run else publish_pending(progress=lambda _day: lease.renew())
@@ -82,7 +82,7 @@ class _Items:
         shown: dict[str, list[tuple[tuple[str, str], Entry]]] = defaultdict(list)
         for entry in entries:
             mark = (entry.guid if guids[entry.guid] == 1 else "", headline_key(entry.title))
-            shown[canonical_address(entry.url) or entry.url].append((mark, entry))
+            shown[try_canonical_url(entry.url) or entry.url].append((mark, entry))
         self._shared |= {url for url, items in shown.items() if len({mark for mark, _ in items}) > 1}
         unseen = {id(entry) for url, items in shown.items() for mark, entry in items if not self._has_item(url, mark)}
         for url, items in shown.items():
@@ -99,12 +99,12 @@ class _Items:
         )
 
 
-def _read_again(since: dt.date, final_days: bool) -> tuple[Plan, list[_Again]]:
+def _read_fetches_again(since: dt.date, final_days: bool) -> tuple[Plan, list[_Again]]:
     """Return every fetch since then, oldest first, parsed and cleaned; no transaction is open meanwhile."""
     refuse_sample()
     found = Plan()
     start = dt.datetime.combine(since, dt.time(), dt.UTC)
-    context = Context.load(lexicon.load(), start)
+    context = Context.load(classifier_terms.load_lexicon(), start)
     newer_items: dict[int, _Items] = defaultdict(_Items)
     again = []
     fetches = RawFetch.objects.filter(fetched_at__gte=start).select_related("feed__publication")
@@ -113,25 +113,25 @@ def _read_again(since: dt.date, final_days: bool) -> tuple[Plan, list[_Again]]:
         try:
             body = raw_store.read(fetched.sha256)
             if fetched.is_page:
-                entries = article_pages.article(fetched.feed, body, fetched.content_type, fetched.url)
+                entries = article_pages.parse_article_page(fetched.feed, body, fetched.content_type, fetched.url)
             else:  # a bare address would stand before what its page says
-                parsed = read(fetched.feed, body, fetched.content_type, fetched.url)
-                entries = article_pages.split_titled(fetched.feed, FeedHealth(), parsed.entries)
+                parsed = parse_feed(fetched.feed, body, fetched.content_type, fetched.url)
+                entries = article_pages.split_off_untitled(fetched.feed, FeedHealth(), parsed.entries)
         except (InvalidFeed, OSError) as error:
             found.unreadable.append(f"{fetched}: {error}")
             continue
         unseen = newer_items[fetched.feed_id].add(entries)
         here = context.bind_feed(fetched.feed, fetched.fetched_at, by_newer_rules=True, final_days=final_days)
-        again.append((unseen, prepare(unseen, here), here))
+        again.append((unseen, normalise_entries(unseen, here), here))
     return found, again[::-1]
 
 
-def _store_again(again: list[_Again], found: Plan) -> None:
+def _store_entries_again(again: list[_Again], found: Plan) -> None:
     before = StoryRevision.objects.order_by("-pk").values_list("pk", flat=True).first() or 0
     for entries, prepared, context in again:
-        outcomes = store(prepared, context)
-        found.counts += count(outcomes)
-        pairs = ((canonical_address(e.url), o.message) for e, o in zip(entries, outcomes, strict=True) if isinstance(o, Rejected))
+        outcomes = store_drafts(prepared, context)
+        found.counts += count_outcomes(outcomes)
+        pairs = ((try_canonical_url(e.url), o.message) for e, o in zip(entries, outcomes, strict=True) if isinstance(o, Rejected))
         refused = {url: why for url, why in pairs if url}  # of stories that are known by an address that is refused today
         known = Story.objects.filter(chatbotnews_id__in=map(chatbotnews_id, refused)).values_list("original_url", "chatbotnews_id")
         aliased = StoryAlias.objects.filter(url__in=refused).values_list("url", "story__chatbotnews_id")
@@ -148,6 +148,6 @@ def _store_again(again: list[_Again], found: Plan) -> None:
 
 def _count_unseen(again: list[_Again], since: dt.date) -> int:
     drafts = (draft for _, prepared, _ in again for draft in prepared if isinstance(draft, StoryDraft))
-    seen = {url for draft in drafts for url in (draft.page_url, *(form.original_url for form in list_forms(draft)))}
+    seen = {url for draft in drafts for url in (draft.page_url, *(form.original_url for form in list_address_forms(draft)))}
     rows = list(Story.objects.live().filter(wire_date__gte=since).values_list("pk", "original_url", "aliases__url"))
     return len({pk for pk, *_ in rows} - {pk for pk, *urls in rows if not seen.isdisjoint(urls)})

@@ -18,10 +18,10 @@ from sources import job_lock
 from sources.fetch import Fetched
 from sources.models import Feed, FeedHealth, Publication
 from sources.parse import InvalidFeed
-from wire.ingest import lexicon
-from wire.ingest.feed_entries import ItemOutcome, address, count, list_feeds, read, refuse_sample
+from wire.ingest import classifier_terms
+from wire.ingest.feed_entries import ItemOutcome, count_outcomes, get_feed_address, list_feeds, parse_feed, refuse_sample
 from wire.ingest.normalise import Context
-from wire.ingest.run import FeedReport, rehearse_answer, try_out
+from wire.ingest.run import FeedReport, preview_answer, preview_feed
 from wire.ingest.save import save_entries
 from wire.models import Snapshot
 from wire.publishing.publish import publish_pending
@@ -40,7 +40,7 @@ class Recorded:
     seen_at: dt.datetime
 
 
-def recordings(directory: Path, feeds: Iterable[Feed]) -> list[Recorded]:
+def list_recordings(directory: Path, feeds: Iterable[Feed]) -> list[Recorded]:
     """List the files of `directory` named `YYYY-MM-DD[THHMM[SS]].xml`, oldest first. Raises: InvalidArgument."""
     feeds, now = list(feeds), timezone.now().replace(microsecond=0)
     others = set(Publication.objects.values_list("slug", flat=True)) - {feed.publication.slug for feed in feeds}
@@ -88,21 +88,21 @@ def read_recording(file: Path) -> bytes:
         raise InvalidFeed(str(error)) from error
 
 
-def replay(recorded: list[Recorded], on_report: Callable[[FeedReport], None] = lambda _report: None) -> Counter[str]:
+def replay_recordings(recorded: list[Recorded], on_report: Callable[[FeedReport], None] = lambda _report: None) -> Counter[str]:
     """Store the items of every file at its own date and publish after each date; return the counts of outcomes. Raises: Busy."""
     refuse_sample()
     total: Counter[str] = Counter()
     with job_lock.acquire() as lease:
-        context = Context.load(lexicon.load(), recorded[0].seen_at)
+        context = Context.load(classifier_terms.load_lexicon(), recorded[0].seen_at)
         for seen_at, files in groupby(recorded, key=lambda item: item.seen_at):
             for item in files:
                 try:
-                    entries = read(item.feed, read_recording(item.file)).entries
+                    entries = parse_feed(item.feed, read_recording(item.file)).entries
                 except InvalidFeed as error:
                     report = FeedReport(item.feed, "failed", code="invalid_feed", failure=f"{item.file.name}: {error}")
                 else:
                     report = FeedReport(
-                        item.feed, "taken", count(save_entries(entries, context.bind_feed(item.feed, item.seen_at)))
+                        item.feed, "taken", count_outcomes(save_entries(entries, context.bind_feed(item.feed, item.seen_at)))
                     )
                 total += report.counts or Counter({f"file:{report.result}": 1})
                 on_report(report)
@@ -118,10 +118,10 @@ def preview_source(source: str, publication: str | None = None) -> tuple[FeedRep
     """Return what a run would read in a file or at an http(s) address, item by item. Raises: NotFound, InvalidArgument, OSError."""
     feeds = list_feeds(publication)
     if source.lower().startswith(("http://", "https://")):
-        feed = next((feed for feed in feeds if address(feed) == source), feeds[0] if publication is not None else None)
+        feed = next((feed for feed in feeds if get_feed_address(feed) == source), feeds[0] if publication is not None else None)
         if feed is None:
             raise InvalidArgument("No active feed of the roster has this address.", "Name its publication with --publication SLUG.")
-        return try_out(feed, source)
+        return preview_feed(feed, source)
     file = Path(source)
     if not file.is_file():
         raise InvalidArgument(f"There is no file {source}.", "Name a feed's file, or an address with http:// or https://.")
@@ -130,4 +130,4 @@ def preview_source(source: str, publication: str | None = None) -> tuple[FeedRep
         fetched = Fetched(read_recording(file), content_type="", etag="", last_modified="", url="", moved_to="")
     except InvalidFeed as error:
         return FeedReport(recorded.feed, "failed", code="invalid_feed", failure=f"{file.name}: {error}"), []
-    return rehearse_answer(recorded.feed, FeedHealth(feed=recorded.feed), fetched, recorded.seen_at)
+    return preview_answer(recorded.feed, FeedHealth(feed=recorded.feed), fetched, recorded.seen_at)

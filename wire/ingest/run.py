@@ -21,11 +21,11 @@ from sources.entries import Entry
 from sources.health import HostNotes
 from sources.models import Feed, FeedHealth, RawFetch
 from sources.parse import InvalidFeed, Parsed
-from wire.ingest import article_pages, feed_entries, lexicon
+from wire.ingest import article_pages, classifier_terms, feed_entries
 from wire.ingest.feed_entries import ItemOutcome
 from wire.ingest.match import Outcome
 from wire.ingest.normalise import Context
-from wire.ingest.save import Prepared, prepare, store
+from wire.ingest.save import Prepared, normalise_entries, store_drafts
 from wire.models import Snapshot, Story
 from wire.publishing.publish import publish_pending
 
@@ -65,7 +65,7 @@ class Run:
         return len(self.reports) > 1 and all(report.code in UNREACHABLE for report in self.reports)
 
 
-def collect(
+def run_ingest(
     feeds: Sequence[Feed], *, by_hand: bool = False, how: fetch.Policy | None = None, stop: Callable[[], bool] = lambda: False
 ) -> Run:
     """Fetch, store and publish. `by_hand` asks feeds also before their next try; `stop` ends the run after the feed at hand. Each
@@ -73,51 +73,49 @@ def collect(
     """
     feed_entries.refuse_sample()
     with job_lock.acquire() as lease:
-        at_work = _Collector(lease, how or feed_entries.policy())
+        at_work = _Collector(lease, how or feed_entries.get_fetch_policy())
         run, now = at_work.run, timezone.now()
         due = {feed.pk: feed for feed in feeds if by_hand or health.is_due(_current_health(feed), now)}
         run.waiting = len(feeds) - len(due)
         known = ((feed, _current_health(feed)) for feed in due.values())
-        asks = (fetch.Ask(feed.pk, feed_entries.address(feed), state.etag, state.last_modified) for feed, state in known)
-        for ask, outcome in at_work.answers(asks, stop):
+        asks = (fetch.Ask(feed.pk, feed_entries.get_feed_address(feed), state.etag, state.last_modified) for feed, state in known)
+        for ask, outcome in at_work.fetch_answers(asks, stop):
             report = at_work.store_feed(due[ask.key], outcome)
             run.reports.append(report)
             if report.code not in UNREACHABLE:
                 _log_report(report)
         _log_unreachable(run)
         well = [report.feed for report in run.reports if report.result in ("taken", "unchanged")]
-        for ask, outcome in at_work.answers(article_pages.asks(well), stop):
+        for ask, outcome in at_work.fetch_answers(article_pages.list_page_requests(well), stop):
             at_work.store_page(due[ask.key], ask, outcome)
         run.published = publish_pending(progress=lambda _day: lease.renew())
         raw_store.prune(timezone.now())
     return run
 
 
-def try_out(feed: Feed, url: str = "") -> tuple[FeedReport, list[ItemOutcome]]:
+def preview_feed(feed: Feed, url: str = "") -> tuple[FeedReport, list[ItemOutcome]]:
     """Return what a run would read in one feed now, item by item; in `url`, if given, by the rules of `feed`. Writes nothing."""
-    ask = fetch.Ask(feed.pk, url or feed_entries.address(feed))
-    ((_, outcome),) = fetch.fetch_all([ask], feed_entries.policy(), HostNotes())
+    ask = fetch.Ask(feed.pk, url or feed_entries.get_feed_address(feed))
+    ((_, outcome),) = fetch.fetch_all([ask], feed_entries.get_fetch_policy(), HostNotes())
     if not isinstance(outcome, fetch.Fetched):
         code, words = (outcome.code, outcome.message) if isinstance(outcome, fetch.Failed) else ("http_304", "Nothing came.")
         return FeedReport(feed, "failed", code=code, failure=words), []
-    known = copy(_current_health(feed)) if ask.url == feed_entries.address(feed) else FeedHealth(feed=feed)
-    return rehearse_answer(feed, known, outcome, _now())
+    known = copy(_current_health(feed)) if ask.url == feed_entries.get_feed_address(feed) else FeedHealth(feed=feed)
+    return preview_answer(feed, known, outcome, _get_now())
 
 
-def rehearse_answer(
-    feed: Feed, known: FeedHealth, fetched: fetch.Fetched, now: dt.datetime
-) -> tuple[FeedReport, list[ItemOutcome]]:
+def preview_answer(feed: Feed, known: FeedHealth, fetched: fetch.Fetched, now: dt.datetime) -> tuple[FeedReport, list[ItemOutcome]]:
     """Return what a run at `now` would take from one answer of a feed, item by item. Writes nothing; `known` may be changed."""
     previous = cache(partial(_read_previous, feed, known.body_sha256))
-    context = Context.load(lexicon.load(), now).bind_feed(feed, now, previous=previous)
+    context = Context.load(classifier_terms.load_lexicon(), now).bind_feed(feed, now, previous=previous)
     body = _read_body(feed, known, fetched, context)
     if isinstance(body, fetch.Failed):
         return FeedReport(feed, "failed", code=body.code, failure=body.message), []
     with transaction.atomic():
-        outcomes = store(body.prepared, context)
+        outcomes = store_drafts(body.prepared, context)
         transaction.set_rollback(True)
     waiting = sum(state != article_pages.DONE for state in known.pages.values())
-    counts = feed_entries.count(outcomes) + Counter({"pages to read": waiting})
+    counts = feed_entries.count_outcomes(outcomes) + Counter({"pages to read": waiting})
     return FeedReport(feed, "taken", counts, doubt=body.parsed.doubt), list(map(feed_entries.describe_item, body.titled, outcomes))
 
 
@@ -133,13 +131,13 @@ class _Body(NamedTuple):
 def _read_body(feed: Feed, known: FeedHealth, fetched: fetch.Fetched, context: Context) -> _Body | fetch.Failed:
     """Parse and clean a new body, or say why it cannot be; addresses alone are noted in `known`."""
     try:
-        parsed = feed_entries.read(feed, fetched.body, fetched.content_type, fetched.url)
+        parsed = feed_entries.parse_feed(feed, fetched.body, fetched.content_type, fetched.url)
     except InvalidFeed as error:
         return fetch.Failed("invalid_feed", str(error))
     if not (parsed.whole or parsed.entries):
         return fetch.Failed("broken_answer", "The feed breaks off before the end of its first item; try again later.")
-    titled = article_pages.split_titled(feed, known, parsed.entries)
-    return _Body(parsed, titled, prepare(titled, context))
+    titled = article_pages.split_off_untitled(feed, known, parsed.entries)
+    return _Body(parsed, titled, normalise_entries(titled, context))
 
 
 class _Collector:
@@ -154,9 +152,9 @@ class _Collector:
     @cached_property
     def _context(self) -> Context:
         """Loaded once something new came: the lexicon is large, and most runs bring nothing."""
-        return Context.load(lexicon.load(), timezone.now())
+        return Context.load(classifier_terms.load_lexicon(), timezone.now())
 
-    def answers(self, asks: Iterable[fetch.Ask], stop: Callable[[], bool]) -> Iterator[tuple[fetch.Ask, fetch.Outcome]]:
+    def fetch_answers(self, asks: Iterable[fetch.Ask], stop: Callable[[], bool]) -> Iterator[tuple[fetch.Ask, fetch.Outcome]]:
         """Yield answers, until `stop`. The state of hosts is saved whatever becomes of the answers."""
         with closing(fetch.fetch_all(asks, self._how, self._notes)) as fetched:
             while not stop():
@@ -167,25 +165,25 @@ class _Collector:
                 yield answer
 
     def store_feed(self, feed: Feed, outcome: fetch.Outcome) -> FeedReport:
-        with _note_faults(feed, f"{feed}: its items"):
-            return self._store(feed, *self._read(feed, outcome))
+        with _log_faults(feed, f"{feed}: its items"):
+            return self._store_outcome(feed, *self._parse_and_store_body(feed, outcome))
         if not Feed.objects.filter(pk=feed.pk).exists():
             return FeedReport(feed, "failed", code="deleted", failure="The feed was deleted while it was being read.")
         words = "An internal error; nothing from the feed was stored, and the log says why."
-        return self._store(feed, fetch.Failed("internal_error", words), None)
+        return self._store_outcome(feed, fetch.Failed("internal_error", words), None)
 
-    def _read(self, feed: Feed, outcome: fetch.Outcome) -> tuple[fetch.Outcome, _Body | None]:
+    def _parse_and_store_body(self, feed: Feed, outcome: fetch.Outcome) -> tuple[fetch.Outcome, _Body | None]:
         """Parse, clean and keep a new body; the bytes of last time are as good as "not modified"."""
         if not isinstance(outcome, fetch.Fetched):
             return outcome, None
         known = _current_health(feed)
         if raw_store.sha256(outcome.body) == known.body_sha256:
             return fetch.Unchanged(outcome.etag, outcome.last_modified, outcome.url, outcome.moved_to), None
-        body = _read_body(feed, known, outcome, self._context.bind_feed(feed, _now()))
+        body = _read_body(feed, known, outcome, self._context.bind_feed(feed, _get_now()))
         return (body, None) if isinstance(body, fetch.Failed) else (outcome, body._replace(sha256=raw_store.keep(outcome.body)))
 
-    def _store(self, feed: Feed, outcome: fetch.Outcome, body: _Body | None) -> FeedReport:
-        known, now = _current_health(feed), _now()
+    def _store_outcome(self, feed: Feed, outcome: fetch.Outcome, body: _Body | None) -> FeedReport:
+        known, now = _current_health(feed), _get_now()
         previous = cache(partial(_read_previous, feed, known.body_sha256))
         with transaction.atomic():
             self._lease.renew()
@@ -201,8 +199,8 @@ class _Collector:
                 report = FeedReport(feed, "unchanged")
                 health.record_answer(known, outcome, now)
             if isinstance(outcome, fetch.Fetched) and body is not None:
-                outcomes = store(body.prepared, self._context.bind_feed(feed, now, previous=previous))
-                report = FeedReport(feed, "taken", feed_entries.count(outcomes), doubt=body.parsed.doubt)
+                outcomes = store_drafts(body.prepared, self._context.bind_feed(feed, now, previous=previous))
+                report = FeedReport(feed, "taken", feed_entries.count_outcomes(outcomes), doubt=body.parsed.doubt)
                 health.record_items(known, body.parsed.entries, now)
                 known.outcomes = dict(report.counts)
                 known.recent_items = feed_entries.merge_recent_items(known.recent_items, body.titled, outcomes, now)
@@ -216,18 +214,18 @@ class _Collector:
         return report
 
     def store_page(self, feed: Feed, ask: fetch.Ask, outcome: fetch.Outcome) -> None:
-        with _note_faults(feed, mask_address(ask.url)):
-            known, now = _current_health(feed), _now()
+        with _log_faults(feed, mask_address(ask.url)):
+            known, now = _current_health(feed), _get_now()
             context = self._context.bind_feed(feed, now)
-            entries = article_pages.read(feed, known, ask, outcome, now)
-            prepared = prepare(entries, context)
+            entries = article_pages.read_article_page(feed, known, ask, outcome, now)
+            prepared = normalise_entries(entries, context)
             is_kept = any(not entry.is_not_found for entry in entries)
             digest = raw_store.keep(outcome.body) if is_kept and isinstance(outcome, fetch.Fetched) else ""
             with transaction.atomic():
                 self._lease.renew()
                 if entries:
-                    outcomes = store(prepared, context)
-                    self.run.pages += feed_entries.count(outcomes)
+                    outcomes = store_drafts(prepared, context)
+                    self.run.pages += feed_entries.count_outcomes(outcomes)
                     known.recent_items = feed_entries.merge_recent_items(known.recent_items, entries, outcomes, now)
                 if digest and isinstance(outcome, fetch.Fetched):
                     newest = Story.objects.filter(publication=feed.publication).newest_first()
@@ -237,7 +235,7 @@ class _Collector:
 
 
 @contextmanager
-def _note_faults(feed: Feed, what: str) -> Iterator[None]:
+def _log_faults(feed: Feed, what: str) -> Iterator[None]:
     """Log a fault of ours in what stands inside, which costs no other feed its turn."""
     try:
         yield
@@ -255,22 +253,22 @@ def _record_fetch(feed: Feed, fetched: fetch.Fetched, digest: str, now: dt.datet
 
 def _read_previous(feed: Feed, digest: str) -> Mapping[str, str]:
     """Return digests of the items of the feed's last body, read by today's parser, by canonical address; the first counts."""
-    fetched = RawFetch.objects.filter(feed=feed, sha256=digest, is_page=False).order_by("-id").first() if digest else None
+    found = RawFetch.objects.filter(feed=feed, sha256=digest, is_page=False).order_by("-id").first() if digest else None
     try:
-        entries = feed_entries.read(feed, raw_store.read(digest), fetched.content_type, fetched.url).entries if fetched else ()
+        entries = feed_entries.parse_feed(feed, raw_store.read(digest), found.content_type, found.url).entries if found else ()
     except (InvalidFeed, OSError):  # then stored digests decide alone
         return {}
-    return {url: entry.digest for entry in reversed(entries) if (url := feed_entries.canonical_address(entry.url))}
+    return {url: entry.digest for entry in reversed(entries) if (url := feed_entries.try_canonical_url(entry.url))}
 
 
 def _current_health(feed: Feed) -> FeedHealth:
     known: FeedHealth = getattr(feed, "health", None) or FeedHealth(feed=feed)
-    if known.address != feed_entries.address(feed):
-        health.start_over(known, feed_entries.address(feed))
+    if known.address != feed_entries.get_feed_address(feed):
+        health.start_over(known, feed_entries.get_feed_address(feed))
     return known
 
 
-def _now() -> dt.datetime:
+def _get_now() -> dt.datetime:
     return timezone.now().replace(microsecond=0)
 
 

@@ -13,10 +13,10 @@ from django.utils import timezone
 
 from sources.entries import Entry
 from wire.ingest import match
-from wire.ingest.evidence import find_known, is_other_item, is_same_guid_item, is_twin, list_forms, separate_items
-from wire.ingest.item_digests import ARCHIVE, FEED, first_input
-from wire.ingest.match import Known, Outcome, follows
-from wire.ingest.normalise import NEWS_LINK, SHARED_FIELDS, Context, Rejected, StoryDraft, normalise
+from wire.ingest.evidence import find_known, is_other_item, is_same_guid_item, is_twin, list_address_forms, separate_items
+from wire.ingest.item_digests import ARCHIVE, FEED, write_first_input
+from wire.ingest.match import Known, Outcome, follows_feed
+from wire.ingest.normalise import NEWS_LINK, SHARED_FIELDS, Context, Rejected, StoryDraft, normalise_entry
 from wire.models import Story, StoryAlias, StoryRevision, WireState
 from wire.models.snapshot import is_sealed
 from wire.text.identity import chatbotnews_id, headline_key
@@ -29,23 +29,23 @@ Prepared = list[StoryDraft | Rejected]
 
 def save_entries(entries: Sequence[Entry], context: Context) -> list[Outcome | Rejected]:
     """Store entries and return the outcome of each, in order. Idempotent; a refused one never stops the others."""
-    return store(prepare(entries, context), context)
+    return store_drafts(normalise_entries(entries, context), context)
 
 
-def prepare(entries: Sequence[Entry], context: Context) -> Prepared:
+def normalise_entries(entries: Sequence[Entry], context: Context) -> Prepared:
     """Return each entry as a draft, or why it is refused. It takes time, so it is done outside of transactions."""
     prepared: Prepared = []
     for entry in entries:
         try:
-            prepared.append(normalise(entry, context))
+            prepared.append(normalise_entry(entry, context))
         except Rejected as refusal:
             prepared.append(refusal)
     return prepared
 
 
 @transaction.atomic
-def store(prepared: Prepared, context: Context) -> list[Outcome | Rejected]:
-    """Compare drafts with what is known and write, all of it or nothing; the second half of `take_in`."""
+def store_drafts(prepared: Prepared, context: Context) -> list[Outcome | Rejected]:
+    """Compare drafts with what is known and write, all of it or nothing; the second half of `save_entries`."""
     WireState.lock()
     if context.feed is not None:  # a batch of an archive is no document
         prepared = separate_items(prepared)
@@ -79,7 +79,7 @@ class _Batch:
         self._handed_on: list[Story] = []
         self._read_again: dict[str, Story] = {}
         self._seen = seen
-        forms = [form for draft in drafts for form in list_forms(draft)]
+        forms = [form for draft in drafts for form in list_address_forms(draft)]
         urls = {form.original_url for form in forms} | {draft.page_url for draft in drafts}
         rows = StoryAlias.objects.filter(url__in=urls).order_by(F("seen_at").desc(nulls_last=True), "-pk")
         aliases = list(rows.values_list("url", "story__chatbotnews_id"))
@@ -99,11 +99,11 @@ class _Batch:
         self._by_headline: dict[tuple[int, str], list[Known]] = defaultdict(list)
         strangers = [draft for draft in drafts if draft.original_url not in self._by_url]
         for known in [*self._by_id.values(), *self._load_namesakes(strangers)]:
-            self._index(known)
+            self._index_story(known)
 
     def add(self, draft: StoryDraft) -> Outcome:
         """Raises: Rejected."""
-        draft, known = self._find(draft)
+        draft, known = self._find_story(draft)
         if known is None:
             return self._add_story(draft)
         story = known.story
@@ -127,17 +127,17 @@ class _Batch:
         is_ours = bool(changes) and not context.by_newer_rules and match.is_same_input(draft, known, context)
         if is_ours and "published_at" in changes:  # the digest of an item does not cover its date
             is_ours, changes = False, {name: value for name, value in changes.items() if name in match.DATE}
-        if context.feed and story.feed_id != context.feed.pk and follows(draft, known, context):
+        if context.feed and story.feed_id != context.feed.pk and follows_feed(draft, known, context):
             story.feed = context.feed
             self._handed_on.append(story)
         if changes and self._must_keep_final_day(story):
             return Outcome.FINAL_DAY
         is_revised = bool(changes) and not is_ours
-        if is_revised and match.is_postponed(changes, known, context):
+        if is_revised and match.is_change_postponed(changes, known, context):
             return Outcome.POSTPONED
         if is_revised:
             reason = {"reason": NEWER_RULES} if context.by_newer_rules else {}
-            self._add_revision(known, next_revision(story, known.latest, **changes, **reason))
+            self._add_revision(known, build_next_revision(story, known.latest, **changes, **reason))
             self._revised.append(story)
         if match.record_input(draft, known, context, is_revised=is_revised):
             self._read_again[story.chatbotnews_id] = story
@@ -155,7 +155,7 @@ class _Batch:
         days = [draft.published_at for draft in drafts]
         span = (min(days) - match.SAME_NEWS, max(days) + match.SAME_NEWS)
         near = Story.objects.filter(merged_into=None, published_at__range=span).exclude(chatbotnews_id__in=self._by_id)
-        by_news, direct = ({d.publication.pk for d in drafts if d.by_google_news == told} for told in (True, False))
+        by_news, direct = ({d.publication.pk for d in drafts if d.is_by_google_news == told} for told in (True, False))
         headlines = {draft.headline for draft in drafts}
         stories = near.filter(
             Q(publication__in=direct, original_url__startswith=NEWS_LINK)
@@ -176,19 +176,19 @@ class _Batch:
         Story.objects.filter(pk__in=[story.pk for story in self._revised]).update(pending=True)
         Story.objects.filter(pk__in=[story.pk for story in self._handed_on if story.pk]).update(feed=self._context.feed)
 
-    def _find(self, draft: StoryDraft) -> tuple[StoryDraft, Known | None]:
+    def _find_story(self, draft: StoryDraft) -> tuple[StoryDraft, Known | None]:
         """Return the story of a draft, and the draft under the address that it is known by, or will be. Raises: Rejected."""
-        forms = list_forms(draft)
+        forms = list_address_forms(draft)
         page = [replace(draft, original_url=draft.page_url)] if draft.page_url else []  # from before the page was shared
         feed_id = self._context.feed.pk if self._context.feed else None
         # As the wire was before this document, then what the document recorded, then as it is now: so a recording that is replayed
         # finds the same stories.
         before, now = self._seen_at - dt.timedelta.resolution, dt.datetime.max.replace(tzinfo=dt.UTC)
         for moment in (before, self._seen_at, now):
-            known_forms = [(form, past) for form in (*forms, *page) if (past := self._find_past(form.original_url, moment))]
+            known_forms = [(form, past) for form in (*forms, *page) if (past := self._find_past_story(form.original_url, moment))]
             found = None
             if moment == self._seen_at and self._context.feed:
-                known_forms = [pair for pair in known_forms if not self._find_past(pair[0].original_url, before)]
+                known_forms = [pair for pair in known_forms if not self._find_past_story(pair[0].original_url, before)]
                 own = (pair for pair in known_forms if pair[0] is forms[0] and not is_other_item(draft, pair[1], feed_id))
                 found = next(own, None)  # the item's likeliest address was recorded for this item
             found = found or find_known(draft, known_forms, feed_id)
@@ -201,7 +201,7 @@ class _Batch:
                 return form, twin
         raise Rejected("address_of_others", f"{draft.original_url} and every address derived from it belong to other stories.")
 
-    def _find_past(self, url: str, moment: dt.datetime) -> Known | None:
+    def _find_past_story(self, url: str, moment: dt.datetime) -> Known | None:
         past_stories = (past for known in self._by_url.get(url, ()) if (past := known.as_of(moment)))
         return next((past for past in past_stories if past.has_address(url)), None)
 
@@ -209,7 +209,7 @@ class _Batch:
         """Return a story by GUID, or by headline, each with more that agrees; or by what Google News and the publisher both say."""
         by_guid = self._by_guid.get((draft.publication.pk, draft.guid), ()) if draft.guid else ()
         namesakes = self._by_headline.get((draft.publication.pk, headline_key(draft.headline)), ())
-        direct = [] if draft.by_google_news else [known for known in namesakes if not known.by_google_news]
+        direct = [] if draft.is_by_google_news else [known for known in namesakes if not known.is_by_google_news]
         same = chain((k for k in by_guid if is_same_guid_item(draft, k)), (k for k in direct if is_twin(draft, k)))
         return next(same, None) or match.find_same_news(draft, namesakes)
 
@@ -219,7 +219,7 @@ class _Batch:
             **{name: getattr(draft, name) for name in shared},
             guid_feed=self._context.feed,
             feed=self._context.feed,
-            inputs=first_input(FEED if self._context.feed else ARCHIVE, draft.digest),
+            inputs=write_first_input(FEED if self._context.feed else ARCHIVE, draft.digest),
             wire_date=draft.published_at.date(),
             first_seen_at=self._seen_at,
             status=Status.LIVE,
@@ -239,29 +239,29 @@ class _Batch:
         self._new_stories.append(story)
         self._by_id[draft.chatbotnews_id], self._by_url[draft.original_url] = known, [known]
         self._add_revision(known, revision)
-        self._index(known)
+        self._index_story(known)
         self._seen.add(story.chatbotnews_id)
         return Outcome.ACCEPTED
 
     def _add_revision(self, known: Known, revision: StoryRevision) -> None:
-        hash_content(known.story, revision)
+        set_content_hash(known.story, revision)
         revision.recorded_at = self._now
         known.revisions.append(revision)
         self._new_revisions.append(revision)
 
-    def _index(self, known: Known) -> None:
+    def _index_story(self, known: Known) -> None:
         if not known.story.merged_into:
             self._by_guid[known.story.publication_id, known.story.guid].append(known)
             for key in known.headline_keys:
                 self._by_headline[known.story.publication_id, key].append(known)
 
 
-def next_revision(story: Story, latest: StoryRevision, **changes: object) -> StoryRevision:
+def build_next_revision(story: Story, latest: StoryRevision, **changes: object) -> StoryRevision:
     """Return a revision after `latest` with `changes`, neither hashed nor saved."""
     fields = [field for field in StoryRevision._meta.concrete_fields if field.name not in {"id", "story", "reason"}]
     values = {field.attname: getattr(latest, field.attname) for field in fields}
     return StoryRevision(**(values | {"story": story, "revision": latest.revision + 1} | changes))
 
 
-def hash_content(story: Story, revision: StoryRevision) -> None:
+def set_content_hash(story: Story, revision: StoryRevision) -> None:
     revision.story_sha256 = digest(story_content(story.chatbotnews_id, story.original_url, revision))

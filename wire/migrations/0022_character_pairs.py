@@ -2,7 +2,7 @@
 
 from django.db import migrations
 
-from wire.publishing.indexing import document
+from wire.publishing.indexing import build_document
 from wire.text.tokens import has_runs
 
 
@@ -11,7 +11,7 @@ def index_again(apps, _schema_editor):
     for row in Document.objects.select_related("story__current").order_by("pk").iterator(500):
         revision = row.story.current
         if has_runs(f"{revision.headline} {revision.summary_medium}"):
-            Document.objects.filter(pk=row.pk).update(**document(row.story, revision))
+            Document.objects.filter(pk=row.pk).update(**build_document(row.story, revision))
 
 
 class Migration(migrations.Migration):

@@ -76,12 +76,12 @@ class StoryVector(models.Model):
         return f"{self.story_id} by {self.model}"
 
 
-def first_place(moment: dt.datetime) -> int:
+def get_first_place(moment: dt.datetime) -> int:
     """Return the least place of stories that were published at `moment` or later."""
     return math.ceil(moment.timestamp()) << TIE
 
 
-def place(published_at: dt.datetime, chatbotnews_id: str) -> int:
+def get_place(published_at: dt.datetime, chatbotnews_id: str) -> int:
     """Return seconds since 1970, then the beginning of the id, inverted: lists have the least id of a moment first."""
     tie = 0
     for digit in chatbotnews_id[4 : 4 + TIE // 5]:
@@ -98,7 +98,7 @@ def encode_filters(
     return [chr(0x3400 + number % 4096) + chr(0x3400 + number // 4096 % 4096) for number in numbers]
 
 
-def newest_places(wanted: Sequence[Sequence[Term]], *, limit: int, low: int | None = None, high: int | None = None) -> list[int]:
+def find_newest(wanted: Sequence[Sequence[Term]], *, limit: int, low: int | None = None, high: int | None = None) -> list[int]:
     """Return places of the newest `limit` stories that hold every term of any of these, or of all stories if nothing is wanted;
     low <= place < high; newest first.
 
@@ -121,12 +121,12 @@ def newest_places(wanted: Sequence[Sequence[Term]], *, limit: int, low: int | No
     return _find_newest_on_postgres(_write_match(with_beginnings, "'{}'", "'{}':*", " & ", " | "), low, high, limit)
 
 
-def is_held(term: Term) -> bool:
+def is_term_held(term: Term) -> bool:
     """Return whether any story holds a term, or a synonym of it."""
-    return bool(newest_places([[Term((*term.exact, *term.synonyms), term.prefixes)]], limit=1))
+    return bool(find_newest([[Term((*term.exact, *term.synonyms), term.prefixes)]], limit=1))
 
 
-def documents(places: Sequence[int]) -> list[tuple[int, int, str, int, str]]:
+def read_documents(places: Sequence[int]) -> list[tuple[int, int, str, int, str]]:
     """Return place, story's key, tokens, headline_length and marks of each; hundreds a search, so in plain SQL."""
     sql = "SELECT place, story_id, tokens, headline_length, marks FROM wire_searchdocument WHERE place IN ({})"
     return _select_listed(sql, places)
@@ -138,12 +138,12 @@ def read_events(places: Sequence[int]) -> dict[int, str]:
     return dict(_select_listed(f"SELECT place, coalesce(event_id, chatbotnews_id) FROM {joined} WHERE place IN ({{}})", places))  # noqa: S608  ours
 
 
-def list_places(events: Iterable[str]) -> dict[int, str]:
+def find_event_places(events: Iterable[str]) -> dict[int, str]:
     """Return the places of the stories of these events, and the event of each."""
     return dict(SearchDocument.objects.filter(story__event__in=set(events)).values_list("place", "story__event"))
 
 
-def last_story() -> int:
+def find_last_story() -> int:
     """Return the key of the story that came last of those that are searched; 0 without any."""
     return SearchDocument.objects.aggregate(last=models.Max("story_id"))["last"] or 0
 

@@ -18,13 +18,13 @@ log = logging.getLogger(__name__)
 SEAL_AFTER: Final = dt.timedelta(hours=72)
 
 
-def open_from(now: dt.datetime) -> dt.date:
+def find_first_open_day(now: dt.datetime) -> dt.date:
     """Return the first UTC day that did not end 72 hours ago or more. Earlier ones are sealed: their derived fields are frozen."""
     return (now.astimezone(dt.UTC) - SEAL_AFTER).date()
 
 
 def is_sealed(day: dt.date, now: dt.datetime) -> bool:
-    return day < open_from(now)
+    return day < find_first_open_day(now)
 
 
 class WireState(models.Model):

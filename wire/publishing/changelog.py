@@ -24,13 +24,13 @@ class ChangeDraft(NamedTuple):
     other: str = ""
 
 
-def record(changes: Iterable[ChangeDraft], at: dt.datetime) -> None:
+def record_changes(changes: Iterable[ChangeDraft], at: dt.datetime) -> None:
     """Write changes behind the last one; call in the transaction that makes them. Needs the lock of WireState."""
     changes = list(changes)
     last = Change.objects.aggregate(last=Max("number"))["last"] if changes else 0
     # Changes that a log is begun with are in the state that it is begun with.
-    if changes and (last is not None or not _write(_list_state(), 1, at)):
-        _write(changes, (last or 0) + 1, at)
+    if changes and (last is not None or not _write_changes(_list_current_state(), 1, at)):
+        _write_changes(changes, (last or 0) + 1, at)
 
 
 def describe_story(status: str, revision: int, story_id: str, event_id: str, *, is_new: bool, is_new_text: bool) -> ChangeDraft:
@@ -63,19 +63,19 @@ def diff_events(before: Mapping[str, str], after: Mapping[str, str]) -> list[Cha
     return [*founded.values(), *dict.fromkeys(gone)]
 
 
-def create_missing() -> int:
+def create_missing_log() -> int:
     """Begin the log of a wire that has none: one from before it, or one that was restored. Return the number of changes."""
     with transaction.atomic():
         WireState.lock()
         if Change.objects.exists():
             return 0
-        number = _write(_list_state(), 1, timezone.now().replace(microsecond=0))
+        number = _write_changes(_list_current_state(), 1, timezone.now().replace(microsecond=0))
         if number or not WireState.objects.exclude(changes_epoch="").exists():
             WireState.objects.filter(pk=1).update(changes_epoch=secrets.token_hex(4))
         return number
 
 
-def _write(changes: Iterable[ChangeDraft], first: int, at: dt.datetime) -> int:
+def _write_changes(changes: Iterable[ChangeDraft], first: int, at: dt.datetime) -> int:
     """Write changes with numbers from `first` on; return how many."""
     numbers, changes, total = count(first), iter(changes), 0
     while batch := [Change(number=next(numbers), **what._asdict(), at=at) for what in islice(changes, BATCH)]:
@@ -84,7 +84,7 @@ def _write(changes: Iterable[ChangeDraft], first: int, at: dt.datetime) -> int:
     return total
 
 
-def _list_state() -> Iterator[ChangeDraft]:
+def _list_current_state() -> Iterator[ChangeDraft]:
     """Yield the public record as changes from nothing: stories by day, then what events became, the roster, the days."""
     rows = Story.objects.published().order_by("wire_date", "-published_at", "chatbotnews_id")
     columns = ("status", "current__revision", "chatbotnews_id", "event_id")

@@ -59,7 +59,7 @@ def add_context(report: Report, url: str, houses: "Houses") -> Report:
     return replace(report, house=house, genre=genre)
 
 
-def report_of(story: "Story", revision: "StoryRevision", houses: "Houses") -> Report:
+def build_report(story: "Story", revision: "StoryRevision", houses: "Houses") -> Report:
     source = revision.original_publisher, revision.original_publisher_tier, revision.published_at
     texts = revision.headline, revision.summary_medium, revision.author
     return add_context(Report(story.chatbotnews_id, *source, *texts), story.original_url, houses)
@@ -93,7 +93,7 @@ def weigh_consensus(story: Report, others: Iterable[Report]) -> Consensus:
     reports = [story, *(other for other in others if other.chatbotnews_id != story.chatbotnews_id)]
     reports.sort(key=lambda one: (one.published_at, one.chatbotnews_id))
     mine = reports.index(story)
-    alike = [similarity(story.headline, other.headline) for other in reports]
+    alike = [compare_headlines(story.headline, other.headline) for other in reports]
     independent, copies, score = _find_sources(mine, reports, _list_texts(reports), alike)
     newest_first = sorted(range(len(reports)), key=lambda at: (-reports[at].published_at.timestamp(), reports[at].chatbotnews_id))
     is_reported = any(one.is_news and one.publisher == story.publisher for one in reports)
@@ -106,18 +106,18 @@ def weigh_consensus(story: Report, others: Iterable[Report]) -> Consensus:
             if reports[at].publisher != story.publisher
         ),
         has_maker=any(one.tier == Tier.CORPORATE for one in reports),
-        first=find_first(reports),
+        first=find_first_report(reports),
     )
 
 
-def find_first(reports: Iterable[Report]) -> Report:
+def find_first_report(reports: Iterable[Report]) -> Report:
     return min(reports, key=lambda one: (not one.is_news, one.published_at, one.chatbotnews_id))
 
 
-def figures(event: Iterable[Report], wanted: Collection[str]) -> dict[str, tuple[float, int]]:
+def score_reports(event: Iterable[Report], wanted: Collection[str]) -> dict[str, tuple[float, int]]:
     """Return score and count of the wanted stories (ids) of an event, as `weigh` gives them."""
     reports = sorted(event, key=lambda one: (one.published_at, one.chatbotnews_id))
-    headlines, texts = [_fold(one.headline) for one in reports], _list_texts(reports)
+    headlines, texts = [_fold_words(one.headline) for one in reports], _list_texts(reports)
     newsrooms = {one.publisher for one in reports if one.is_news}
     alike: dict[int, list[float]] = {}
     found = {}
@@ -152,13 +152,13 @@ def _find_sources(
     return independent, copies, round(1 - doubt, 2)
 
 
-def similarity(one: str, other: str) -> float:
+def compare_headlines(one: str, other: str) -> float:
     """Return how alike two headlines are, 0-1, whatever the order of their words."""
-    return fuzz.token_set_ratio(_fold(one), _fold(other)) / 100
+    return fuzz.token_set_ratio(_fold_words(one), _fold_words(other)) / 100
 
 
 @lru_cache(maxsize=16_384)
-def _fold(text: str) -> str:
+def _fold_words(text: str) -> str:
     return " ".join(words(text))
 
 
@@ -168,17 +168,17 @@ def _list_texts(reports: Sequence[Report]) -> list[set[str]]:
     in_houses = [(report, keys) for report, keys in zip(reports, texts, strict=True) if report.house]
     for (one, its), (other, theirs) in combinations(in_houses, 2):
         if one.house == other.house and one.publisher != other.publisher:
-            is_same_author = one.author and other.author and _fold(one.author) == _fold(other.author) != ""
-            if _is_nearly(one.summary, other.summary) or (is_same_author and _is_nearly(one.headline, other.headline)):
+            is_same_author = one.author and other.author and _fold_words(one.author) == _fold_words(other.author) != ""
+            if _is_nearly_equal(one.summary, other.summary) or (is_same_author and _is_nearly_equal(one.headline, other.headline)):
                 pair = "\n".join(sorted((one.chatbotnews_id, other.chatbotnews_id)))  # no folded text has lines
                 its.add(pair)
                 theirs.add(pair)
     return texts
 
 
-def _is_nearly(one: str, other: str) -> bool:
+def _is_nearly_equal(one: str, other: str) -> bool:
     """Also if one is a part of the other; an empty text is like none."""
-    return fuzz.token_set_ratio(_fold(one), _fold(other)) >= NEARLY_THE_SAME
+    return fuzz.token_set_ratio(_fold_words(one), _fold_words(other)) >= NEARLY_THE_SAME
 
 
 def rank_reports(reports: Sequence[Report], quotable: Sequence[bool]) -> list[Key]:
@@ -187,7 +187,7 @@ def rank_reports(reports: Sequence[Report], quotable: Sequence[bool]) -> list[Ke
     """
     # Typical is about as like all others as the one most like them. An early report often tells of something beside the event
     # ("Claude 4.1 dominates tests days before GPT-5 arrives").
-    likeness = [sum(similarity(one.headline, other.headline) for other in reports) for one in reports]
+    likeness = [sum(compare_headlines(one.headline, other.headline) for other in reports) for one in reports]
     return [
         (
             not is_quotable,
@@ -230,7 +230,7 @@ def rank_event(
     return place, 2 * is_old + is_weak, -in_all, -agreement, -weight, -latest.timestamp(), event_id
 
 
-def names_action(headline: str) -> bool:
+def has_action_word(headline: str) -> bool:
     """Return whether a headline has a word for what somebody did, such as launching, suing or hiring."""
     return any(token(word) in _ACTIONS for word in words(headline))
 

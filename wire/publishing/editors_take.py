@@ -18,7 +18,7 @@ from citations.format.claim_text import (
 )
 from citations.sentence_boundaries import end_with_stop, sentences
 from sources.vocabulary import Tier
-from wire.publishing.consensus import STATEMENT, Report, names_action, rank_event, rank_reports, weigh_headline
+from wire.publishing.consensus import STATEMENT, Report, has_action_word, rank_event, rank_reports, weigh_headline
 from wire.text.plain_text import SHORT, cut, strip_invisible
 from wire.text.vocabulary import Category
 
@@ -80,7 +80,7 @@ class Brief(Report):
         return weigh_headline(self.headline, self.category, self.topics)
 
     @property
-    def is_told(self) -> bool:
+    def is_self_explanatory(self) -> bool:
         """Return whether its headline, alone, tells a reader what happened."""
         return self.is_news and self.category != Category.ANALYSIS and states_news(self.headline)
 
@@ -97,16 +97,16 @@ class TakeDetail(NamedTuple):
     summary: str
 
 
-def title(day: dt.date) -> str:
+def format_title(day: dt.date) -> str:
     return f"Editor's Take: {day.day} {day:%B %Y}"
 
 
-def write(day: dt.date, stories: Sequence[Brief], before: Before | None) -> str:
+def write_take(day: dt.date, stories: Sequence[Brief], before: Before | None) -> str:
     """Return the brief in Markdown, three to five sentences: what leads and what each newsroom adds; on a full day its kind; the
     next events by weight; makers' own news; and what goes on of the day `before`. The same stories give the same text; text that
     addresses the reading model is never quoted.
     """
-    heading = f"# {title(day)}"
+    heading = f"# {format_title(day)}"
     if not stories:
         return f"{heading}\n\n{EMPTY}\n"
     ranked = _rank_events(day, stories)
@@ -120,9 +120,9 @@ def write(day: dt.date, stories: Sequence[Brief], before: Before | None) -> str:
         going_on = going_on if going_on and states_news(going_on.headline) else None
     told = [lead, *filter(None, [going_on])]
     left = [story for story in fitting if story not in told]
-    others = _choose_new(_list_others(day, left), told, MOST_OTHERS)
-    announced = [story for story in left if story.newsrooms <= 0 and story.is_told and names_action(story.headline)]
-    of_makers = _choose_new(announced, [*told, *others], MOST_OF_MAKERS)
+    others = _choose_new_stories(_list_other_stories(day, left), told, MOST_OTHERS)
+    announced = [story for story in left if story.newsrooms <= 0 and story.is_self_explanatory and has_action_word(story.headline)]
+    of_makers = _choose_new_stories(announced, [*told, *others], MOST_OF_MAKERS)
     rest = [_write_kind_of_day(ranked, stories)] if len(ranked) >= MANY_EVENTS else []
     if others:
         rest.append(f"In other news, {_write_reports(others)}.")
@@ -139,24 +139,24 @@ def write(day: dt.date, stories: Sequence[Brief], before: Before | None) -> str:
     return "\n\n".join([*paragraphs, *filter(None, [" ".join(rest)])]) + "\n"
 
 
-def by_hand(day: dt.date, markdown: str) -> str:
+def label_own_take(day: dt.date, markdown: str) -> str:
     """Return a brief that an editor wrote, saying so, under the title of the day unless it begins with its own."""
     lines = "\n".join(strip_invisible(line).replace("\x1f", " ") for line in markdown.splitlines()).strip()
-    titled = lines if lines.startswith("# ") else f"# {title(day)}\n\n{lines}"
+    titled = lines if lines.startswith("# ") else f"# {format_title(day)}\n\n{lines}"
     return f"{titled}\n\n{BY_HAND}\n"
 
 
-def draft(markdown: str) -> str:
+def build_draft(markdown: str) -> str:
     """Return a generated brief as an editor starts from it: without its title, and without what only a generated one explains."""
     paragraphs = [paragraph for paragraph in markdown.strip().split("\n\n") if paragraph != BY_RULES]
     return "\n\n".join(paragraphs[1:] if paragraphs[0].startswith("# ") else paragraphs)
 
 
-def opening(markdown: str) -> str:
+def extract_opening(markdown: str) -> str:
     """Return the first paragraph of a take that tells of the day, as Markdown, with the addresses of links; of a generated one
     without the citation on its own line, or without the address of that sentence.
     """
-    first = _find_first(markdown)
+    first = _find_first_paragraph(markdown)
     if BY_RULES not in markdown:
         return "\n\n".join([first, *_DEFINITION.findall(markdown)])
     sentence, *following = first.split("\n")
@@ -170,16 +170,16 @@ def count_words(paragraphs: Sequence[str]) -> int:
     return sum(1 for word in text.split() if re.search(r"\w", word))
 
 
-def find_lead(day: dt.date, stories: Sequence[Brief]) -> str | None:
+def find_lead_event(day: dt.date, stories: Sequence[Brief]) -> str | None:
     """Return the event that a day's brief begins with; None where it quotes no story."""
     ranked = _rank_events(day, stories)
     return ranked[0].event_id if ranked else None
 
 
-def detail(markdown: str) -> TakeDetail:
+def extract_detail(markdown: str) -> TakeDetail:
     """Return title and first paragraph of a take, the paragraph as plain text of at most 160 characters."""
     heading = _HEADING.match(markdown.lstrip())
-    text = _find_first(markdown)
+    text = _find_first_paragraph(markdown)
     if BY_RULES in markdown:
         text = _ADDRESS.sub("", text.partition("\n")[0])
     return TakeDetail(_strip_markup(heading[1]) if heading else "Editor's Take", cut(_strip_markup(" ".join(text.split())), SHORT))
@@ -190,7 +190,7 @@ def escape(text: str) -> str:
     return _SYNTAX.sub(r"\\\g<0>", text)
 
 
-def _find_first(markdown: str) -> str:
+def _find_first_paragraph(markdown: str) -> str:
     blocks = (_HEADINGS.sub("", block).strip() for block in re.split(r"\n\s*\n", _DEFINITION.sub("", markdown)))
     return next((block for block in blocks if block and block != BY_RULES), "")
 
@@ -227,7 +227,7 @@ def _rank_events(day: dt.date, stories: Sequence[Brief]) -> list[Brief]:
     return sorted(ordered, key=lambda story: story is not lead)
 
 
-def _list_others(day: dt.date, ranked: Sequence[Brief]) -> list[Brief]:
+def _list_other_stories(day: dt.date, ranked: Sequence[Brief]) -> list[Brief]:
     """Return what several newsrooms report, then what one does, the weightiest first; only headlines that tell what happened, and
     of what began before this day only what several report on it.
     """
@@ -244,12 +244,12 @@ def _list_others(day: dt.date, ranked: Sequence[Brief]) -> list[Brief]:
         if story.newsrooms == 1
         and story.is_news
         and story.weight >= STATEMENT
-        and (names_action(story.headline) or story.weight >= STATEMENT + 2)  # billions of a tracked company
+        and (has_action_word(story.headline) or story.weight >= STATEMENT + 2)  # billions of a tracked company
     ]
     return [*several, *one]
 
 
-def _choose_new(ranked: Sequence[Brief], told: Sequence[Brief], most: int) -> list[Brief]:
+def _choose_new_stories(ranked: Sequence[Brief], told: Sequence[Brief], most: int) -> list[Brief]:
     """Return the first stories of `ranked` whose headlines tell news that no other does: grouping may have split one happening."""
     chosen: list[Brief] = []
     for story in ranked:

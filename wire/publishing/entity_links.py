@@ -15,7 +15,7 @@ from django.utils.text import slugify
 
 from sources.models import Publication
 from wire.models import Entity, Story, StoryEntity, StoryRevision, WireState
-from wire.publishing.growth import list_growing_names
+from wire.publishing.trending import list_growing_names
 from wire.text.entity_names import normalize_typography
 
 ENTITIES_FILE: Final = Path(settings.BASE_DIR) / "fixtures" / "entities.json"
@@ -28,10 +28,10 @@ _DATES: Final = {name.casefold() for name in (*calendar.day_name, *calendar.mont
 def build_links(published: Sequence[tuple[Story, StoryRevision]]) -> list[StoryEntity]:
     """Return the links of stories, by their texts; those of a name's own publication whether they name it or not."""
     rows = [(story.pk, story.published_at, story.publication_id, text.headline, text.summary_medium) for story, text in published]
-    return _build(Entity.objects.filter(state=Entity.State.SHOWN), rows) if rows else []
+    return _match_entities(Entity.objects.filter(state=Entity.State.SHOWN), rows) if rows else []
 
 
-def _build(entities: Collection[Entity], rows: Sequence[tuple[int, dt.datetime, int, str, str]]) -> list[StoryEntity]:
+def _match_entities(entities: Collection[Entity], rows: Sequence[tuple[int, dt.datetime, int, str, str]]) -> list[StoryEntity]:
     publications = dict(Publication.objects.values_list("slug", "pk"))
     finders = [(entity.pk, publications.get(entity.publication_id or ""), entity.finder) for entity in entities]
     return [
@@ -44,28 +44,28 @@ def _build(entities: Collection[Entity], rows: Sequence[tuple[int, dt.datetime, 
 
 
 @transaction.atomic
-def relink(entities: Collection[Entity]) -> int:
+def relink_entities(entities: Collection[Entity]) -> int:
     """Find the stories of these entities anew, in all published stories; return how many links there are. A day need not be
     published again.
     """
     WireState.lock()
     StoryEntity.objects.filter(entity__in=entities).delete()
     shown = [entity for entity in entities if entity.state == Entity.State.SHOWN]
-    number = sum(len(StoryEntity.objects.bulk_create(links)) for links in find_links(shown)) if shown else 0
+    number = sum(len(StoryEntity.objects.bulk_create(links)) for links in find_entity_links(shown)) if shown else 0
     WireState.raise_version()
     return number
 
 
-def find_links(entities: Collection[Entity]) -> Iterator[list[StoryEntity]]:
+def find_entity_links(entities: Collection[Entity]) -> Iterator[list[StoryEntity]]:
     """Yield the links that these entities must have to all published stories, unsaved, a few thousand stories at a time."""
     columns = ("pk", "published_at", "publication_id", "current__headline", "current__summary_medium")
     rows = Story.objects.live().order_by("pk").values_list(*columns).iterator(_BATCH)
     while batch := list(islice(rows, _BATCH)):
-        yield _build(entities, batch)
+        yield _match_entities(entities, batch)
 
 
 @transaction.atomic
-def sync(file: Path = ENTITIES_FILE) -> None:
+def sync_shipped_entities(file: Path = ENTITIES_FILE) -> None:
     """Bring the shipped entities up to date with the file, unless they are. What an editor set or refused is never touched."""
     document = file.read_bytes()
     digest, state = hashlib.sha256(document).hexdigest(), WireState.objects.filter(pk=1)
@@ -96,12 +96,12 @@ def sync(file: Path = ENTITIES_FILE) -> None:
     fields = ["name", "kind", "spellings", "exceptions", "publication", "is_shipped", "state", "reason"]
     Entity.objects.bulk_update([entity for entity in changed if entity.pk is not None], fields)
     if Story.objects.published().exists():
-        relink(Entity.objects.filter(slug__in=[entity.slug for entity in changed]))
+        relink_entities(Entity.objects.filter(slug__in=[entity.slug for entity in changed]))
     state.update(entities_sha256=digest)
 
 
 @transaction.atomic
-def propose_names() -> None:
+def propose_new_names() -> None:
     """Propose names that grew in the four weeks before the newest story and that no editor has decided about; drop proposals whose
     names grow no more.
     """

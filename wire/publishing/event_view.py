@@ -124,7 +124,7 @@ def precedes_others(first: Dated, reports: Iterable[Dated]) -> bool:
     )
 
 
-def view(event_id: str, stories: Iterable[StoryOut], houses: Houses, chosen: Collection[str] = ()) -> EventView:
+def build_event_view(event_id: str, stories: Iterable[StoryOut], houses: Houses, chosen: Collection[str] = ()) -> EventView:
     """Return the event of these stories, one at least; `chosen`: ids that an editor lets stand for their events."""
     oldest_first = sorted(stories, key=lambda story: (story.published_at, story.chatbotnews_id))
     reports = {}
@@ -155,11 +155,11 @@ def view(event_id: str, stories: Iterable[StoryOut], houses: Houses, chosen: Col
     )
 
 
-def by_weight(events: Iterable[EventView], day: dt.date) -> list[EventView]:
-    return sorted(events, key=lambda event: rank(event, day))
+def sort_by_weight(events: Iterable[EventView], day: dt.date) -> list[EventView]:
+    return sorted(events, key=lambda event: rank_event(event, day))
 
 
-def rank(event: EventView, day: dt.date) -> consensus.Key:
+def rank_event(event: EventView, day: dt.date) -> consensus.Key:
     """Return the place of an event among those of a UTC day, as `rank_event` has it."""
     of_day = [report.story for report in _list_reports(event, day)] or [report.story for report in event.reports]
     news = [report.story for report in _list_reports(event, day) if report.is_news]
@@ -189,7 +189,7 @@ def find_most_reported(events: Iterable[EventView]) -> EventView:
     )
 
 
-def leading(events: Sequence[EventView], day: dt.date) -> EventView | None:
+def choose_leading_event(events: Sequence[EventView], day: dt.date) -> EventView | None:
     """Return which of a day's events leads it: the first that a newsroom reports as news, else the first with news, else the first.
     Never one whose text addresses the reading model.
     """
@@ -202,6 +202,6 @@ def _list_reports(event: EventView, day: dt.date) -> list[EventReport]:
     return [report for report in event.reports if report.story.published_at.astimezone(dt.UTC).date() == day]
 
 
-def figures(text: str) -> list[str]:
+def find_figures(text: str) -> list[str]:
     """Return amounts, shares and large numbers of a text, as it writes them, each once."""
     return list(dict.fromkeys(" ".join(found.split()).rstrip(".,") for found in _FIGURES.findall(text)))

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from wire.models import SearchDocument, Story, StoryEntity, StoryRevision, StoryTopic, StoryVector
-from wire.models.search import encode_filters, place
+from wire.models.search import encode_filters, get_place
 from wire.publishing.entity_links import build_links
 from wire.text.tokens import pairs, run_marks, tokens
 from wire.text.vocabulary import Status
 
 
-def index(published: Sequence[tuple[Story, StoryRevision]]) -> None:
+def index_stories(published: Sequence[tuple[Story, StoryRevision]]) -> None:
     """Replace topics, names and search words of stories whose published revision changed, and drop vectors of older texts."""
     ids = [story.pk for story, revision in published if revision.revision > 1]
     StoryTopic.objects.filter(story__in=ids).delete()
@@ -26,15 +26,15 @@ def index(published: Sequence[tuple[Story, StoryRevision]]) -> None:
         for topic in revision.topics
     )
     StoryEntity.objects.bulk_create(build_links(shown))
-    places = free_places([story for story, _ in shown])
-    documents = [SearchDocument(place=at, **document(*row)) for at, row in zip(places, shown, strict=True)]
+    places = find_free_places([story for story, _ in shown])
+    documents = [SearchDocument(place=at, **build_document(*row)) for at, row in zip(places, shown, strict=True)]
     # The greatest place first: FTS5 writes to disk whenever it is told of a newer one.
     SearchDocument.objects.bulk_create(sorted(documents, key=lambda row: -row.place))
 
 
-def free_places(stories: Sequence[Story]) -> list[int]:
+def find_free_places(stories: Sequence[Story]) -> list[int]:
     """Return a place of its own for each story that has no document; two that fall on one, which is rare, lie side by side."""
-    wanted = [place(story.published_at, story.chatbotnews_id) for story in stories]
+    wanted = [get_place(story.published_at, story.chatbotnews_id) for story in stories]
     taken = set(SearchDocument.objects.filter(pk__in=wanted).values_list("pk", flat=True))
     places: list[int] = []
     for at in wanted:
@@ -46,7 +46,7 @@ def free_places(stories: Sequence[Story]) -> list[int]:
     return places
 
 
-def document(story: Story, revision: StoryRevision) -> dict[str, Any]:
+def build_document(story: Story, revision: StoryRevision) -> dict[str, Any]:
     headline, summary = tokens(revision.headline), tokens(revision.summary_medium)
     in_runs = [*run_marks(revision.headline), *run_marks(revision.summary_medium)]
     filters = encode_filters(revision.category, revision.topics, story.publication_id, story.tier)

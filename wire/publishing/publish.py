@@ -20,15 +20,15 @@ from sources import picture_store, roster
 from sources.roster import Houses
 from sources.vocabulary import Tier
 from wire.models import EditorTake, Snapshot, Story, StoryRevision, WireState
-from wire.models.snapshot import is_sealed, open_from
+from wire.models.snapshot import find_first_open_day, is_sealed
 from wire.publishing import changelog, editors_take, story_json
-from wire.publishing.consensus import Report, add_context, figures, find_first, report_of, weigh_consensus
-from wire.publishing.entity_links import propose_names
+from wire.publishing.consensus import Report, add_context, build_report, find_first_report, score_reports, weigh_consensus
+from wire.publishing.entity_links import propose_new_names
 from wire.publishing.grouping import event_store
 from wire.publishing.grouping.candidates import WINDOW
-from wire.publishing.indexing import index
-from wire.publishing.signing import sign, sign_checkpoint
-from wire.publishing.story_json import Derived, citable
+from wire.publishing.indexing import index_stories
+from wire.publishing.signing import sign_checkpoint, sign_hash
+from wire.publishing.story_json import Derived, to_citable
 from wire.publishing.transparency import log as log_of_snapshots
 from wire.search.vectors import fill
 from wire.text import provenance
@@ -55,17 +55,17 @@ def publish_pending(now: dt.datetime | None = None, progress: Callable[[dt.date]
     now = now or timezone.now()
     fill(VECTORS_TIME, only_pending=True)  # not under the lock: they take long; what is left is grouped by words alone
     newest = _read_newest_revision()
-    waiting = _list_waiting()
-    first = open_from(now)
+    waiting = _list_waiting_days()
+    first = find_first_open_day(now)
     # An archive's days are linked a week at once: each time the stories of two months are read.
     for _number, of_week in groupby((day for day in waiting if day < first), lambda day: day.isocalendar()[:2]):
         week = list(of_week)
         with transaction.atomic():  # all or nothing: a run that goes on after a kill must not link a week a second time
-            is_new = [event_store.group(day) for day in week]
+            is_new = [event_store.group_day(day) for day in week]
             if any(is_new):
                 _link_storylines(week)
-    if event_store.reopen(waiting):
-        waiting = _list_waiting()
+    if event_store.reopen_events(waiting):
+        waiting = _list_waiting_days()
     near = [day for day in waiting if day >= first - WINDOW]  # these may change unsealed ones: all of them or none
     published, leads = [], Leads()
     for days in [*([day] for day in waiting if day not in near), *([near] if near else [])]:
@@ -74,15 +74,15 @@ def publish_pending(now: dt.datetime | None = None, progress: Callable[[dt.date]
         with transaction.atomic():
             WireState.lock()
             if days is near or _read_newest_revision() != newest:
-                snapshots = republish(days, now=now, unsealed=days is near)
+                snapshots = republish_days(days, now=now, unsealed=days is near)
             else:  # the events of a sealed day are settled already, unless another writer brought a revision meanwhile
-                snapshots = [snapshot for day in days if (snapshot := _publish(day, now.replace(microsecond=0), "", leads))]
+                snapshots = [snapshot for day in days if (snapshot := _publish_day(day, now.replace(microsecond=0), "", leads))]
         for snapshot in snapshots:
             del snapshot.packed  # read again if anybody asks: the bytes of a thousand days are no small thing
             published.append(snapshot)
     if published:
         try:
-            propose_names()
+            propose_new_names()
         except Exception:
             log.exception("Proposing new names failed; the days are published all the same.")
     return published
@@ -92,28 +92,28 @@ def _read_newest_revision() -> int:
     return StoryRevision.objects.aggregate(newest=Max("pk"))["newest"] or 0
 
 
-def _list_waiting() -> list[dt.date]:
+def _list_waiting_days() -> list[dt.date]:
     return list(Story.objects.pending().values_list("wire_date", flat=True).distinct().order_by("wire_date"))
 
 
-def publish(day: dt.date, *, now: dt.datetime | None = None) -> Snapshot | None:
+def publish_day(day: dt.date, *, now: dt.datetime | None = None) -> Snapshot | None:
     """Publish one UTC day with all unsealed ones; return its new snapshot if anything changed. Raises: RosterLocked."""
     now = now or timezone.now()
-    snapshots = republish([day], now=now, unsealed=not is_sealed(day, now))
+    snapshots = republish_days([day], now=now, unsealed=not is_sealed(day, now))
     return next((snapshot for snapshot in snapshots if snapshot.wire_date == day), None)
 
 
-def republish(days: Collection[dt.date], *, now: dt.datetime, unsealed: bool, reason: str = "") -> list[Snapshot]:
+def republish_days(days: Collection[dt.date], *, now: dt.datetime, unsealed: bool, reason: str = "") -> list[Snapshot]:
     """Publish the sealed ones of these days, with `unsealed` every day that is not sealed, and the days of other stories whose
     event that changes; oldest first, in one transaction. `reason`: why sealed days are published again, as an editor gave it.
     """
-    now, first = now.replace(microsecond=0), open_from(now)
+    now, first = now.replace(microsecond=0), find_first_open_day(now)
     with transaction.atomic():
         WireState.lock()
         chosen = _group_days({day for day in days if day < first}, first if unsealed else None)
         _link_storylines([day for day in chosen if day >= first])
         leads = Leads()
-        snapshots = (_publish(day, now, reason, leads) for day in sorted(chosen))
+        snapshots = (_publish_day(day, now, reason, leads) for day in sorted(chosen))
         return [snapshot for snapshot in snapshots if snapshot]
 
 
@@ -128,18 +128,18 @@ def _group_days(days: set[dt.date], regroup_from: dt.date | None) -> set[dt.date
     """Group the stories of these days, regroup those from a day on; return these days and those that share events with them."""
     fill(VECTORS_TIME_LOCKED, only_pending=True)  # of an editor's own change, or what came since
     for day in sorted(days):
-        event_store.group(day)
+        event_store.group_day(day)
     touched: set[dt.date] = set()
     if regroup_from:
-        touched = event_store.regroup(regroup_from)
+        touched = event_store.regroup_days(regroup_from)
         days = days | set(Story.objects.filter(wire_date__gte=regroup_from).values_list("wire_date", flat=True))
-    touched |= event_store.reopen(days)
+    touched |= event_store.reopen_events(days)
     return days | _group_days(touched - days, None) if touched - days else days
 
 
-def _publish(day: dt.date, now: dt.datetime, why: str, leads: Leads) -> Snapshot | None:
+def _publish_day(day: dt.date, now: dt.datetime, why: str, leads: Leads) -> Snapshot | None:
     previous = Snapshot.objects.filter(wire_date=day).order_by("-revision").first()
-    stories = _read_stories(day)
+    stories = _read_day_stories(day)
     pending = [row for row in stories if row.story.pending]
     sealed = is_sealed(day, now) and previous is not None
     if not stories or (sealed and not pending):
@@ -154,7 +154,7 @@ def _publish(day: dt.date, now: dt.datetime, why: str, leads: Leads) -> Snapshot
     reports = _read_reports({*open_.values(), *(value.event_id for value in frozen.values())})
     derived = dict(frozen)
     for event_id, of_event in reports.items():
-        derived |= {story_id: Derived(event_id, *found) for story_id, found in figures(of_event, open_.keys()).items()}
+        derived |= {story_id: Derived(event_id, *found) for story_id, found in score_reports(of_event, open_.keys()).items()}
     briefs = list(_brief_stories(live, derived, reports))
     last = Snapshot.objects.order_by("-sequence").first()
     new = provenance.manifest(
@@ -176,22 +176,22 @@ def _publish(day: dt.date, now: dt.datetime, why: str, leads: Leads) -> Snapshot
         is_changed = not provenance.same_publication(old, new)
     snapshot = None
     if is_changed:
-        snapshot = _append(new, last, now, _explain(pending, before, derived, why) if sealed else "")
-        sign_checkpoint(log_of_snapshots.append(snapshot))
-        leads[snapshot.wire_sha256] = editors_take.find_lead(day, briefs)
+        snapshot = _append_snapshot(new, last, now, _explain_revision(pending, before, derived, why) if sealed else "")
+        sign_checkpoint(log_of_snapshots.append_snapshot(snapshot))
+        leads[snapshot.wire_sha256] = editors_take.find_lead_event(day, briefs)
     if snapshot or pending:
-        changes = _make_current(stories, derived)
+        changes = _apply_snapshot(stories, derived)
         changes += changelog.diff_events(
             *({story_id: row.event_id for story_id, row in rows.items()} for rows in (before, derived))
         )
         if snapshot:
             changes.append(changelog.ChangeDraft(ChangeKind.DAY_PUBLISHED, str(day), snapshot.revision))
-        changelog.record(changes, now)
+        changelog.record_changes(changes, now)
         WireState.raise_version()
     return snapshot
 
 
-def _read_stories(day: dt.date) -> list[DayStory]:
+def _read_day_stories(day: dt.date) -> list[DayStory]:
     """Return the day's stories with their newest revision, in list order."""
     stories = list(Story.objects.on(day).select_related("current"))
     pending = [story.pk for story in stories if story.pending]
@@ -201,7 +201,7 @@ def _read_stories(day: dt.date) -> list[DayStory]:
 
 
 def _read_derived(manifest: Mapping[str, Any] | None) -> dict[str, Derived]:
-    return {line["chatbotnews_id"]: Derived.read(line) for line in (manifest["stories"] if manifest else ())}
+    return {line["chatbotnews_id"]: Derived.from_manifest(line) for line in (manifest["stories"] if manifest else ())}
 
 
 def _read_reports(event_ids: Collection[str]) -> Reports:
@@ -224,7 +224,7 @@ def _write_take(day: dt.date, briefs: Sequence[editors_take.Brief], leads: Leads
         return str(sealed["editor_take"])
     written = None if sealed else EditorTake.objects.filter(wire_date=day).first()
     if written:
-        return editors_take.by_hand(day, written.markdown)
+        return editors_take.label_own_take(day, written.markdown)
     before, snapshot = None, Snapshot.objects.filter(wire_date__lt=day).order_by("-wire_date", "-revision").first()
     if snapshot:
         if snapshot.wire_sha256 not in leads:
@@ -234,27 +234,27 @@ def _write_take(day: dt.date, briefs: Sequence[editors_take.Brief], leads: Leads
             rows = [DayStory(row.story, row) for row in revisions if (row.story.chatbotnews_id, row.revision) in named]
             all_reports = _read_reports({value.event_id for value in derived.values()})
             briefs_before = list(_brief_stories(rows, derived, all_reports))
-            leads[snapshot.wire_sha256] = editors_take.find_lead(snapshot.wire_date, briefs_before)
+            leads[snapshot.wire_sha256] = editors_take.find_lead_event(snapshot.wire_date, briefs_before)
         before = editors_take.Before(snapshot.wire_date, leads[snapshot.wire_sha256])
-    return editors_take.write(day, briefs, before)
+    return editors_take.write_take(day, briefs, before)
 
 
 def _brief_stories(rows: Sequence[DayStory], derived: Mapping[str, Derived], all_reports: Reports) -> Iterator[editors_take.Brief]:
     """Yield the briefs of a day's stories; `began`, `makers` and the newsrooms are of all reports of their event."""
     began, makers, newsrooms = dict[str, dt.datetime](), dict[str, list[str]](), dict[str, list[str]]()
     for event_id, reports in all_reports.items():
-        began[event_id] = find_first(reports).published_at
+        began[event_id] = find_first_report(reports).published_at
         best = min(reports, key=lambda one: (not one.is_news, one.tier == Tier.CORPORATE, one.tier, one.published_at))
         voices = [best, *(sibling.report for sibling in weigh_consensus(best, reports).siblings if sibling.independent)]
         makers[event_id] = [voice.publisher for voice in voices if voice.tier == Tier.CORPORATE]
         voices.sort(key=lambda voice: voice.published_at)
         newsrooms[event_id] = [voice.publisher for voice in voices if voice.tier != Tier.CORPORATE]
     houses = Houses.load()
-    reports_of_day = [report_of(story, revision, houses) for story, revision in rows]
+    reports_of_day = [build_report(story, revision, houses) for story, revision in rows]
     told = {(derived[one.chatbotnews_id].event_id, one.publisher) for one in reports_of_day if one.is_news}
     for (story, revision), report in zip(rows, reports_of_day, strict=True):
         event_id, score, count = derived[story.chatbotnews_id]
-        cited, reporting = citable(story, revision), newsrooms.get(event_id, [])
+        cited, reporting = to_citable(story, revision), newsrooms.get(event_id, [])
         yield editors_take.Brief(
             **asdict(report),
             event_id=event_id,
@@ -274,10 +274,10 @@ def _brief_stories(rows: Sequence[DayStory], derived: Mapping[str, Derived], all
         )
 
 
-def _append(manifest: Mapping[str, Any], last: Snapshot | None, now: dt.datetime, reason: str) -> Snapshot:
+def _append_snapshot(manifest: Mapping[str, Any], last: Snapshot | None, now: dt.datetime, reason: str) -> Snapshot:
     canonical = provenance.canonical(manifest)
     wire_sha256 = provenance.sha256(canonical)
-    signature, key = sign(wire_sha256)
+    signature, key = sign_hash(wire_sha256)
     if last and now < last.generated_at:
         # No reason to refuse: nothing could be published for as long as a clock was ahead.
         if last.generated_at - now > LONGEST_LOCK_WAIT:
@@ -298,7 +298,7 @@ def _append(manifest: Mapping[str, Any], last: Snapshot | None, now: dt.datetime
     )
 
 
-def _explain(pending: Sequence[DayStory], before: Mapping[str, Derived], derived: Mapping[str, Derived], why: str) -> str:
+def _explain_revision(pending: Sequence[DayStory], before: Mapping[str, Derived], derived: Mapping[str, Derived], why: str) -> str:
     """Return why a sealed day is published again: editors' reasons, then the numbers of late, revised and regrouped stories."""
     new = [row for row in pending if row.story.current_id != row.revision.pk]
     reasons = dict.fromkeys(filter(None, [why, *(row.revision.reason for row in new)]))
@@ -311,7 +311,7 @@ def _explain(pending: Sequence[DayStory], before: Mapping[str, Derived], derived
     return "; ".join([*(part.removesuffix(".") for part in parts[:-1]), *parts[-1:]])[:500]
 
 
-def _make_current(rows: Sequence[DayStory], derived: Mapping[str, Derived]) -> list[changelog.ChangeDraft]:
+def _apply_snapshot(rows: Sequence[DayStory], derived: Mapping[str, Derived]) -> list[changelog.ChangeDraft]:
     """Let every surface see the day as its snapshot has it; return what changed for readers."""
     changed, changes = [], list[changelog.ChangeDraft]()
     for story, revision in rows:
@@ -328,8 +328,8 @@ def _make_current(rows: Sequence[DayStory], derived: Mapping[str, Derived]) -> l
             changes.append(changelog.describe_story(*ids, is_new=is_new, is_new_text=is_new_text))
     fields = ["current", "status", "category", "published_at", "event", "consensus_score", "cross_source_count", "pending"]
     Story.objects.all().write([story for story, *_ in changed], fields)
-    index([(story, revision) for story, revision, is_new_text in changed if is_new_text])
-    story_json.store([(story, revision) for story, revision, _ in changed])
+    index_stories([(story, revision) for story, revision, is_new_text in changed if is_new_text])
+    story_json.store_story_json([(story, revision) for story, revision, _ in changed])
     withdrawn = [story.chatbotnews_id for story, *_ in changed if story.status == Status.WITHDRAWN]
     transaction.on_commit(lambda: picture_store.delete_stories(withdrawn), robust=True)
     return changes

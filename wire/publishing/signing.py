@@ -20,15 +20,15 @@ from config import ed25519
 from config.errors import Damaged, WireError
 from wire.models import LogEntry, SigningKey, Snapshot, WireState
 from wire.publishing.transparency import log, signed_note
-from wire.publishing.transparency.signed_note import COSIGNATURE, Checkpoint, cosigned_text, key_id, line
+from wire.publishing.transparency.signed_note import COSIGNATURE, Checkpoint, build_cosigned_text, compute_key_id, format_signature
 from wire.text import provenance
 
 LINKS: Final = 10  # newest snapshots that are looked at; `wire.ops.archive.verify` looks at all
 
 
-def sign(wire_sha256: str) -> tuple[str, SigningKey]:
+def sign_hash(wire_sha256: str) -> tuple[str, SigningKey]:
     """Return the signature (base64) over the 64 ASCII hex digits, and its public key. Raises: WireError for a retired key."""
-    private = _private_key()
+    private = _load_private_key()
     key = _store_key(private)
     if key.retired_at:
         raise WireError(
@@ -40,15 +40,15 @@ def sign(wire_sha256: str) -> tuple[str, SigningKey]:
 
 def sign_checkpoint(entry: LogEntry) -> None:
     """Sign the checkpoint of the log whose last leaf this is, once it is proved to begin with the last one. Raises: WireError."""
-    log.expect_consistent(entry)
-    private = _private_key()
-    entry.origin = log.origin()
+    log.expect_consistent_tree(entry)
+    private = _load_private_key()
+    entry.origin = log.get_origin()
     text = Checkpoint(entry.origin, entry.sequence, bytes(entry.root)).text
-    entry.signature = key_id(entry.origin, private.public_key().public_bytes_raw()) + private.sign(text.encode())
+    entry.signature = compute_key_id(entry.origin, private.public_key().public_bytes_raw()) + private.sign(text.encode())
     entry.save(update_fields=["origin", "signature"])
 
 
-def sign_newest() -> None:
+def sign_newest_checkpoint() -> None:
     """Sign the newest checkpoint if nobody did, on a machine that has the key in force; another leaves it to the next publish."""
     entry = LogEntry.objects.order_by("-sequence").first()
     if entry is not None and not entry.origin and holds_key_in_force():
@@ -58,27 +58,27 @@ def sign_newest() -> None:
 def holds_key_in_force() -> bool:
     """Return whether this machine holds the key in force, so that it signs checkpoints."""
     try:
-        return SigningKey.objects.filter(pk=key_in_force(), retired_at=None).exists()
+        return SigningKey.objects.filter(pk=get_key_in_force(), retired_at=None).exists()
     except (OSError, TypeError, ValueError, UnsupportedAlgorithm):
         return False
 
 
-def cosign(checkpoint: Checkpoint, name: str, timestamp: int) -> str:
+def cosign_checkpoint(checkpoint: Checkpoint, name: str, timestamp: int) -> str:
     """Return the line by which this wire says that it saw that checkpoint at that time (seconds since 1970). Raises: WireError."""
-    private = _private_key()
+    private = _load_private_key()
     _store_key(private)
-    signature = timestamp.to_bytes(8, "big") + private.sign(cosigned_text(checkpoint, timestamp))
-    return line(name, key_id(name, private.public_key().public_bytes_raw(), COSIGNATURE), signature)
+    signature = timestamp.to_bytes(8, "big") + private.sign(build_cosigned_text(checkpoint, timestamp))
+    return format_signature(name, compute_key_id(name, private.public_key().public_bytes_raw(), COSIGNATURE), signature)
 
 
-def rotate(now: dt.datetime | None = None) -> SigningKey:
+def rotate_key(now: dt.datetime | None = None) -> SigningKey:
     """Put a new key in force; the old private key is gone, its public one stays published as retired."""
     # Killed before the commit, the new key is published by whoever signs next.
     draft = key_file().with_name(f".{key_file().name}.{secrets.token_hex(4)}")
     try:
         with transaction.atomic():
             WireState.lock()
-            now = _find_time(now)
+            now = _find_signing_time(now)
             SigningKey.objects.filter(retired_at=None).update(retired_at=now)
             key = _store_key(ed25519.load_or_create_key(draft), now)
             WireState.raise_version()
@@ -88,21 +88,21 @@ def rotate(now: dt.datetime | None = None) -> SigningKey:
     return key
 
 
-def key_in_force() -> str | None:
+def get_key_in_force() -> str | None:
     """Return the id of the key in the key file, or None without a file. Raises: OSError, TypeError, ValueError for no such key."""
     return ed25519.key_id(ed25519.read(key_file())) if key_file().exists() else None
 
 
-def is_valid(signature: str, wire_sha256: str, public_key: str) -> bool:
+def is_valid_signature(signature: str, wire_sha256: str, public_key: str) -> bool:
     """Return whether `signature` over `wire_sha256` was made by `public_key` (both base64)."""
     try:
         key, made = (base64.b64decode(text, validate=True) for text in (public_key, signature))
     except ValueError:
         return False
-    return signed_note.is_valid(key, made, wire_sha256.encode())
+    return signed_note.is_valid_signature(key, made, wire_sha256.encode())
 
 
-def _private_key() -> Ed25519PrivateKey:
+def _load_private_key() -> Ed25519PrivateKey:
     """Return the key in the file; made for the first signature of all. Raises: WireError for one that is gone or unreadable."""
     if not key_file().exists() and (key := SigningKey.objects.filter(retired_at=None).last()):
         raise WireError(
@@ -119,11 +119,11 @@ def _private_key() -> Ed25519PrivateKey:
 
 
 def _store_key(private: Ed25519PrivateKey, now: dt.datetime | None = None) -> SigningKey:
-    known = {"public_key": ed25519.public_key(private), "created_at": partial(_find_time, now)}
+    known = {"public_key": ed25519.public_key(private), "created_at": partial(_find_signing_time, now)}
     return SigningKey.objects.get_or_create(key_id=ed25519.key_id(private), defaults=known)[0]
 
 
-def _find_time(now: dt.datetime | None) -> dt.datetime:
+def _find_signing_time(now: dt.datetime | None) -> dt.datetime:
     """Return the time to the second, never before what was signed or made by a clock that was ahead: that would look forged."""
     made = SigningKey.objects.order_by("-created_at").values_list("created_at", flat=True).first()
     signed = Snapshot.objects.order_by("-sequence").values_list("generated_at", flat=True).first()
@@ -140,18 +140,18 @@ def list_chain_faults() -> Iterator[str]:
     for snapshot, before in pairwise([*newest, None]):
         if snapshot is None or (before is None and len(newest) > LINKS):
             continue  # the last one is only there to be linked to
-        if fault := _describe_fault(snapshot, before):
+        if fault := _describe_chain_fault(snapshot, before):
             yield f"Snapshot {snapshot}: {fault}."
 
 
-def _describe_fault(snapshot: Snapshot, before: Snapshot | None) -> str:
+def _describe_chain_fault(snapshot: Snapshot, before: Snapshot | None) -> str:
     try:
         canonical = snapshot.canonical
     except Damaged as error:
         return f"its bytes cannot be read, so its hash is unverified ({error.__cause__})"
     if provenance.sha256(canonical) != snapshot.wire_sha256:
         return "its bytes do not match its hash"
-    if not is_valid(snapshot.signature, snapshot.wire_sha256, snapshot.key.public_key):
+    if not is_valid_signature(snapshot.signature, snapshot.wire_sha256, snapshot.key.public_key):
         return f"its signature does not match key {snapshot.key_id}"
     if snapshot.key.retired_at and snapshot.generated_at > snapshot.key.retired_at:
         return f"its key {snapshot.key_id} was retired before it was made"

@@ -45,7 +45,7 @@ class FeedUnanswered(Unanswered):
     """The hub has trouble with one feed, which is announced again later."""
 
 
-def announce(last: int | None, now: dt.datetime | None = None) -> float:
+def announce_changes(last: int | None, now: dt.datetime | None = None) -> float:
     """Tell the hub the feeds that changed up to the change `last`, which every process shows (None: not known yet). Return the
     seconds until this should be called again, unless something is published before.
     """
@@ -64,13 +64,13 @@ def announce(last: int | None, now: dt.datetime | None = None) -> float:
             return (state.next_try_at - now).total_seconds()
         try:
             with job_lock.acquire(HubState.objects.filter(pk=1), "announcement to the hub") as lease:
-                return _catch_up(lease, last, now)
+                return _announce_missed(lease, last, now)
         except Busy:
             return WHILE_BUSY
     return IDLE
 
 
-def _catch_up(lease: Lease, last: int, now: dt.datetime) -> float:
+def _announce_missed(lease: Lease, last: int, now: dt.datetime) -> float:
     """Announce the changes between the stored one and `last`. Raises: Busy, when another process took over."""
     import httpcore2  # takes long to load, and few installations have a hub
 
@@ -86,7 +86,7 @@ def _catch_up(lease: Lease, last: int, now: dt.datetime) -> float:
                     lease.renew()
                     renewed = time.monotonic()
                 try:
-                    refused = _ping(pool, topic) or refused
+                    refused = _ping_hub(pool, topic) or refused
                 except FeedUnanswered as error:  # the hub has trouble with this feed: the others need not wait for it
                     left = error
         if left:
@@ -104,7 +104,7 @@ def _catch_up(lease: Lease, last: int, now: dt.datetime) -> float:
     return IDLE
 
 
-def _ping(pool: "ConnectionPool", topic: str) -> str:
+def _ping_hub(pool: "ConnectionPool", topic: str) -> str:
     """Announce one feed. Return why the hub refuses it, or "". Raises: Unanswered and httpcore2's errors, for a later try."""
     # `url` is PubSubHubbub's name of it, and most hubs'; others go by `topic`, as WebSub names it between subscribers and hubs.
     form = urlencode({"hub.mode": "publish", "hub.url": topic, "hub.topic": topic}).encode()

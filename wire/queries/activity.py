@@ -10,9 +10,9 @@ from config.errors import InvalidArgument, NotFound
 from sources.models import Publication
 from wire.models import Snapshot, Story
 from wire.models.snapshot import newest_of_day
-from wire.publishing.story_json import COLUMNS, read_json
+from wire.publishing.story_json import COLUMNS, read_stories_json
 from wire.queries.entities import find_entity
-from wire.queries.events import events_by_id
+from wire.queries.events import find_events_by_id
 from wire.schemas.figures import ActivityOut, DayCount, FirstReports
 from wire.schemas.story import StoryOut
 from wire.text.vocabulary import Category, Topic
@@ -43,11 +43,11 @@ def get_activity(
             raise NotFound("There is no such publication.", "The roster is at /api/sources.json.")
     last = until or Snapshot.objects.days().order_by("-wire_date").values_list("wire_date", flat=True).first()
     if last is None:
-        return count_days({}, None, None)
+        return build_activity({}, None, None)
     first = last - (days - 1) * A_DAY
     if topic is None and category is None and publication is None and entity is None:
         rows = Snapshot.objects.days().filter(wire_date__gte=first, wire_date__lte=last).order_by("wire_date")
-        return count_days(
+        return build_activity(
             dict(rows.annotate(stories=newest_of_day("story_count")).values_list("wire_date", "stories")), first, last
         )
     stories = Story.objects.live().filter(wire_date__gte=first, wire_date__lte=last).order_by()
@@ -59,12 +59,12 @@ def get_activity(
         stories = stories.filter(publication=publication)
     if entity is not None:
         stories = stories.filter(story_entities__entity=find_entity(entity), story_entities__is_official=False)
-    found = count_days(dict(stories.values_list("wire_date").annotate(Count("pk"))), first, last)
+    found = build_activity(dict(stories.values_list("wire_date").annotate(Count("pk"))), first, last)
     found.first_reports = count_first_reports(publication) if publication else None
     return found
 
 
-def count_days(stories: Mapping[dt.date, int], first: dt.date | None, last: dt.date | None) -> ActivityOut:
+def build_activity(stories: Mapping[dt.date, int], first: dt.date | None, last: dt.date | None) -> ActivityOut:
     """Return the figures of all days from first to last."""
     length = (last - first).days + 1 if first and last else 0
     days = [
@@ -81,12 +81,12 @@ def count_first_reports(publication: Publication) -> FirstReports:
     newest = Story.objects.live().filter(publication=publication).newest_first()
     shared = newest.values_list("event_id", "cross_source_count")[:LOOKED_AT]
     ids = {event_id for event_id, sources in shared if sources > 1}
-    known = [event for event in events_by_id(ids).values() if event.count > 1 and event.is_first_known]
+    known = [event for event in find_events_by_id(ids).values() if event.count > 1 and event.is_first_known]
     return FirstReports(events=len(known), first=sum(event.first.original_publisher == publication.name for event in known))
 
 
-def list_arrivals(limit: int) -> list[StoryOut]:
+def list_latest_arrivals(limit: int) -> list[StoryOut]:
     """Return the stories that the wire saw last, the newest arrival first."""
     rows = Story.objects.live().order_by("-pk").values_list(*COLUMNS)[:limit]
-    stories = [StoryOut.model_validate_json(json) for json in read_json(rows)]
+    stories = [StoryOut.model_validate_json(json) for json in read_stories_json(rows)]
     return sorted(stories, key=lambda story: (story.first_seen_at, story.published_at, story.chatbotnews_id), reverse=True)

@@ -9,7 +9,7 @@ import orjson
 from citations.format.formats import CitationFormat, cite
 from config.errors import NotFound, Withdrawn
 from wire.models import Snapshot, Story, StoryRevision
-from wire.publishing.story_json import Derived, citable, permalink, render, revision_out
+from wire.publishing.story_json import Derived, build_story_out, get_permalink, render_revision_json, to_citable
 from wire.queries import snapshots, stories
 from wire.schemas.params import LIST_LIMIT
 from wire.schemas.proofs import MementoOut
@@ -23,7 +23,7 @@ _PIN: Final = re.compile(r"(cbn-[0-9a-z]{12})@r([1-9][0-9]{0,5})(?:[:.]([0-9a-f]
 MOST_DAYS: Final = 400  # that one page of a category goes back
 
 
-def snapshot_as_of(moment: dt.datetime, day: dt.date | None = None) -> Snapshot:
+def find_snapshot_as_of(moment: dt.datetime, day: dt.date | None = None) -> Snapshot:
     """Return the snapshot of a day (default: the latest then) that was public at that moment. Raises: NotFound."""
     rows = Snapshot.objects.filter(generated_at__lte=moment)
     if day is not None:
@@ -42,19 +42,19 @@ def snapshot_as_of(moment: dt.datetime, day: dt.date | None = None) -> Snapshot:
 
 def get_day_as_of(moment: dt.datetime, day: dt.date | None = None) -> StoriesAnswer[DayOut]:
     """Return `get_today`, or one day, as of a moment. Raises: NotFound."""
-    snapshot = snapshot_as_of(moment, day)
-    return snapshots.get_archive(snapshot.wire_date, snapshot.revision)
+    snapshot = find_snapshot_as_of(moment, day)
+    return snapshots.get_archived_day(snapshot.wire_date, snapshot.revision)
 
 
 def get_provenance_as_of(moment: dt.datetime, day: dt.date | None = None) -> ProvenanceOut:
     """Raises: NotFound."""
-    snapshot = snapshot_as_of(moment, day)
+    snapshot = find_snapshot_as_of(moment, day)
     return snapshots.get_provenance(snapshot.wire_date, revision=snapshot.revision)
 
 
 def get_story_as_of(story_id: str, moment: dt.datetime) -> bytes:
     """Return a story's JSON as of a moment, event and figures too; with its status if it was withdrawn then. Raises: NotFound."""
-    story = stories.published_story(story_id)
+    story = stories.find_published_story(story_id)
     snapshots = Snapshot.objects.filter(wire_date=story.wire_date, generated_at__lte=moment).order_by("-revision")
     for number, snapshot in enumerate(snapshots.iterator(20)):
         line = next((line for line in snapshot.manifest["stories"] if line["chatbotnews_id"] == story_id), None)
@@ -62,7 +62,7 @@ def get_story_as_of(story_id: str, moment: dt.datetime) -> bytes:
             row = story.revisions.get(revision=line["revision"])
             if number:
                 row = story.revisions.filter(status=Status.WITHDRAWN, recorded_at__lte=moment).first() or row
-            return render(story, row, Derived.read(line))
+            return render_revision_json(story, row, Derived.from_manifest(line))
     raise NotFound(f"{story_id} was not public then.", "Leave as_of out for the story as it is now.")
 
 
@@ -71,7 +71,7 @@ def get_category_as_of(
 ) -> StoriesAnswer[StoriesOut]:
     """Return one page of a category's stories as listed at that moment, newest first. Raises: InvalidArgument (strange cursor)."""
     name = f"category {category} as of {int(moment.timestamp())}"
-    last_at, last_id = stories.list_place(name, cursor)
+    last_at, last_id = stories.parse_list_cursor(name, cursor)
     rows = Snapshot.objects.filter(generated_at__lte=moment).order_by("wire_date", "revision")
     if last_at is not None:
         rows = rows.filter(wire_date__lte=last_at.date())
@@ -96,7 +96,7 @@ def resolve_pin(story_id: str) -> tuple[Story, StoryRevision] | None:
     match = _PIN.fullmatch(story_id)
     if match is None or not is_story_id(match[1]):
         return None
-    story = stories.published_story(match[1])
+    story = stories.find_published_story(match[1])
     assert story.current is not None  # noqa: S101
     row = story.revisions.filter(revision=int(match[2]), revision__lte=story.current.revision).first()
     if row is None:
@@ -113,8 +113,8 @@ def get_pinned_story(story_id: str) -> bytes | None:
     if (found := resolve_pin(story_id)) is None:
         return None
     story, row = found
-    out = revision_out(story, row, Derived.of(story))
-    address, pinned_address = permalink(story.chatbotnews_id), permalink(story_id)
+    out = build_story_out(story, row, Derived.from_story(story))
+    address, pinned_address = get_permalink(story.chatbotnews_id), get_permalink(story_id)
     out.merged_into = (story.merged_into or "") if story.status == Status.WITHDRAWN else ""
     if story.status == Status.WITHDRAWN and not story.merged_into:
         out.status, out.citation_objects = Status.WITHDRAWN, None
@@ -132,7 +132,7 @@ def get_pinned_citation(story_id: str, form: CitationFormat) -> CitationOut | No
     story, row = found
     if (story.status == Status.WITHDRAWN and not story.merged_into) or row.status == Status.WITHDRAWN:
         raise Withdrawn(f"{story.chatbotnews_id} was withdrawn and must not be cited.", "search_wire finds other coverage.")
-    text = cite(citable(story, row), form).replace(permalink(story.chatbotnews_id), permalink(story_id))
+    text = cite(to_citable(story, row), form).replace(get_permalink(story.chatbotnews_id), get_permalink(story_id))
     return CitationOut(citation=text, format=str(form), story_id=story.chatbotnews_id)
 
 

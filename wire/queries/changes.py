@@ -13,8 +13,8 @@ from sources.models import utc_today
 from wire.models import Change, WireState
 from wire.schemas import build_from
 from wire.schemas.proofs import ChangeOut, ChangesOut
-from wire.schemas.story import estimated_tokens
-from wire.search.cursor import decode, encode
+from wire.schemas.story import estimate_tokens
+from wire.search.cursor import decode_cursor, encode_cursor
 from wire.text.vocabulary import ChangeKind
 
 LIMIT: Final = 30  # about 2,200 tokens
@@ -38,9 +38,9 @@ def get_changes(
     # The end is read before the rows: what is committed meanwhile comes with the next page, and no cursor goes past it.
     epoch, last = _read_log_end()
     if cursor is None:
-        after = _find_place(since or dt.datetime.combine(utc_today(), dt.time(), dt.UTC), last)
+        after = _find_change_before(since or dt.datetime.combine(utc_today(), dt.time(), dt.UTC), last)
     else:
-        of, after = decode(cursor, {"changes": 2})[1]
+        of, after = decode_cursor(cursor, {"changes": 2})[1]
         if of != epoch or isinstance(after, bool) or not isinstance(after, int) or not 0 <= after < 2**63:
             raise InvalidArgument(
                 "cursor belongs to a log that no longer exists: the wire has since been restored.",
@@ -54,16 +54,16 @@ def get_changes(
     end = max(page[-1].number if has_more else last, after)
     by_kind = rows.order_by("kind").values_list("kind").annotate(Count("number")) if cursor is None else None
     answer = ChangesOut(
-        changes=[_to_out(row) for row in page],
-        next_cursor=encode("changes", epoch, end),
+        changes=[_to_change_out(row) for row in page],
+        next_cursor=encode_cursor("changes", epoch, end),
         has_more=has_more,
         est_tokens=0,
         counts=None if by_kind is None else dict(by_kind),
     )
-    return answer.model_copy(update={"est_tokens": estimated_tokens([answer.model_dump_json().encode()])})
+    return answer.model_copy(update={"est_tokens": estimate_tokens([answer.model_dump_json().encode()])})
 
 
-def _find_place(since: dt.datetime, last: int) -> int:
+def _find_change_before(since: dt.datetime, last: int) -> int:
     """Return the number of the change before the first one with since <= at; `last` if there is none."""
     # `at` has no index, and a run writes the moment at which it began: it may be before that of the change in front of it. The
     # newest change that is older than any run that still wrote after `since` is found from the end of the log.
@@ -81,17 +81,17 @@ def parse_kinds(text: str | None) -> list[ChangeKind]:
         raise InvalidArgument("kinds holds an unknown one.", f"Use one of: {', '.join(ChangeKind.values)}.") from None
 
 
-def last_cursor() -> str:
+def get_last_cursor() -> str:
     """Return a cursor after every change that is announced so far."""
-    return encode("changes", *_read_log_end())
+    return encode_cursor("changes", *_read_log_end())
 
 
-def cursor_behind(cursor: str, number: int) -> str:
+def build_cursor_behind(cursor: str, number: int) -> str:
     """Return the cursor after one change, in the log of another cursor."""
-    return encode("changes", decode(cursor, {"changes": 2})[1][0], number)
+    return encode_cursor("changes", decode_cursor(cursor, {"changes": 2})[1][0], number)
 
 
-def last_number() -> int:
+def get_last_number() -> int:
     """Return the number of the newest change; 0 before the first."""
     return Change.objects.order_by("-number").values_list("number", flat=True).first() or 0
 
@@ -99,11 +99,11 @@ def last_number() -> int:
 def _read_log_end() -> tuple[str, int]:
     """Return the epoch of the log, and the number of its newest change that may be announced."""
     epoch = WireState.objects.values_list("changes_epoch", flat=True).get(pk=1)
-    last, settled = last_number(), publish_waiters.settled.number
+    last, settled = get_last_number(), publish_waiters.settled.number
     return epoch, last if settled is None else min(last, settled)
 
 
-def _to_out(row: Change) -> ChangeOut:
+def _to_change_out(row: Change) -> ChangeOut:
     room = "stories" if row.kind.startswith("story_") else "events" if row.kind.startswith("event_") else "archive"
     path = "sources.json" if row.kind == ChangeKind.ROSTER_REPLACED else f"{room}/{row.subject}.json"
     names = {"event_id": row.other or None, "url": f"{settings.WIRE_SITE_URL}/api/{path}"}

@@ -13,10 +13,10 @@ from sources import names
 from sources import queries as sources_queries
 from sources.vocabulary import Tier
 from wire.models import Story
-from wire.models.search import newest_places, place
+from wire.models.search import find_newest, get_place
 from wire.publishing.event_view import EventReport, EventView
-from wire.queries.events import events_by_id
-from wire.queries.snapshots import is_sample
+from wire.queries.events import find_events_by_id
+from wire.queries.snapshots import is_sample_wire
 from wire.queries.stories import search_wire
 from wire.schemas import build_from
 from wire.schemas.params import Group
@@ -60,7 +60,7 @@ def corroborate(claim: str) -> CorroborationOut:
     chosen = [event for event in found if event.voices or event.makers or event.similar] or found
     shown = sorted(chosen, key=lambda event: (-len(event.voices), -len(event.similar), -event.coverage))[:EVENTS]
     # The sample wire fetches no feed, so none of its feeds is silent.
-    feeds = [] if is_sample() else sources_queries.feeds_health().feeds
+    feeds = [] if is_sample_wire() else sources_queries.feeds_health().feeds
     silent = sorted({feed.publication for feed in feeds if feed.active and (feed.silent or feed.last_success_at is None)})
     notes = [NOT_MEANT]
     if similar := list(dict.fromkeys(voice.publisher for event in found for voice in event.similar)):
@@ -87,10 +87,10 @@ def _find_events(claim: str) -> list[EventView]:
     except InvalidArgument:
         hits = []
     terms = [Term((token(word),)) for word in dict.fromkeys(words(claim)) if word not in STOP_WORDS][:12]
-    places = newest_places([terms], limit=FOUND) if terms else []
+    places = find_newest([terms], limit=FOUND) if terms else []
     more = Story.objects.live().filter(search_document__in=places).values_list("event_id", flat=True)
     ids = list(dict.fromkeys([*hits, *more]))[:FOUND]
-    views = events_by_id(ids)
+    views = find_events_by_id(ids)
     return [views[event_id] for event_id in ids if event_id in views]
 
 
@@ -107,7 +107,7 @@ def _split_attribution(claim: str) -> tuple[str | None, str]:
 def _measure_likeness(claim: str, views: Sequence[EventView]) -> dict[str, float] | None:
     """Return the cosine of a claim and each report, by chatbotnews_id; None without a model."""
     stories = [report.story for view in views for report in view.reports]
-    place_of = {story.chatbotnews_id: place(story.published_at, story.chatbotnews_id) for story in stories}
+    place_of = {story.chatbotnews_id: get_place(story.published_at, story.chatbotnews_id) for story in stories}
     nearest = find_nearest(claim, 1, None, None, place_of.values())
     return nearest and {story_id: nearest.cosines.get(at, 0.0) for story_id, at in place_of.items()}
 

@@ -9,7 +9,7 @@ from django.db.models import F
 
 from wire.models import Snapshot, StoryRevision
 from wire.models.snapshot import SEAL_AFTER
-from wire.queries.site_pages import withdrawn_on
+from wire.queries.site_pages import list_withdrawn_on
 from wire.queries.snapshots import find_snapshot
 from wire.schemas import build_from
 from wire.schemas.proofs import ChangedField, DayChangesOut, LateStory, Republished, RevisedStory, WithdrawnStory
@@ -41,16 +41,16 @@ def view_day_changes(day: dt.date) -> DayChanges:
         wire_date=day,
         first_published_at=first.generated_at,
         revision=newest.revision,
-        late=_list_late(newest),
-        withdrawn=[build_from(WithdrawnStory, one) for one in withdrawn_on(day)],
-        revised=[_to_revised(new, old) for new, old in revisions[:MOST]],
+        late=_list_late_stories(newest),
+        withdrawn=[build_from(WithdrawnStory, one) for one in list_withdrawn_on(day)],
+        revised=[_to_revised_story(new, old) for new, old in revisions[:MOST]],
         total_revised=len(revisions),
         republished=[build_from(Republished, one) for one in versions.exclude(reason="").defer("packed")],
     )
     return DayChanges(out, revisions[:MOST])
 
 
-def _list_late(newest: Snapshot) -> list[LateStory]:
+def _list_late_stories(newest: Snapshot) -> list[LateStory]:
     """Return the stories of the newest revision of a day that its last one before it was final does not have."""
     final_at = dt.datetime.combine(newest.wire_date, dt.time(), dt.UTC) + dt.timedelta(days=1) + SEAL_AFTER
     versions = Snapshot.objects.filter(wire_date=newest.wire_date)
@@ -82,11 +82,11 @@ def _list_revisions(day: dt.date) -> Iterator[tuple[StoryRevision, StoryRevision
     by_number = {(row.story_id, row.revision): row for row in rows.order_by("-recorded_at", "-pk")}
     for (story, number), row in by_number.items():
         before = by_number.get((story, number - 1))
-        if before and row.reason != NEWER_RULES and (row.reason or _diff(row, before)):
+        if before and row.reason != NEWER_RULES and (row.reason or _diff_texts(row, before)):
             yield row, before
 
 
-def _to_revised(new: StoryRevision, old: StoryRevision) -> RevisedStory:
+def _to_revised_story(new: StoryRevision, old: StoryRevision) -> RevisedStory:
     story = new.story.chatbotnews_id
     return build_from(
         RevisedStory,
@@ -94,12 +94,12 @@ def _to_revised(new: StoryRevision, old: StoryRevision) -> RevisedStory:
         chatbotnews_id=story,
         by="editor" if new.reason else "publisher",
         permalink=f"{settings.WIRE_SITE_URL}/story/{story}#revision-{new.revision}",
-        changed=_diff(new, old),
+        changed=_diff_texts(new, old),
         untrusted_instructions=new.untrusted_instructions or old.untrusted_instructions,  # `changed` has the text before, too
     )
 
 
-def _diff(new: StoryRevision, old: StoryRevision) -> list[ChangedField]:
+def _diff_texts(new: StoryRevision, old: StoryRevision) -> list[ChangedField]:
     texts: dict[str, tuple[Any, Any]] = {name: (getattr(old, field), getattr(new, field)) for name, field in _FIELDS.items()}
     texts["topics"] = ", ".join(old.topics), ", ".join(new.topics)
     return [

@@ -10,7 +10,7 @@ from config.errors import InvalidArgument, NotFound, WireError
 from config.plugins import list_document_kinds
 from wire.models import Event, Story
 from wire.publishing.event_view import EventView, find_most_reported
-from wire.queries.events import events_by_id, view_event
+from wire.queries.events import find_events_by_id, view_event
 from wire.queries.stories import get_standing_story, search_wire
 from wire.queries.storylines import find_headline_events, view_storyline
 from wire.schemas.documents import DocumentHit, DocumentOut, DocumentsOut, RefusedKind, build_document
@@ -117,7 +117,7 @@ def _to_hit(kind: str, story: StoryOut, own_id: str = "") -> DocumentHit:
 def _list_events(stories: Sequence[StoryOut]) -> list[DocumentHit]:
     """Return the events of stories that several sources report, in the order of the stories; an event of one is its story."""
     ids = dict.fromkeys(story.event_id for story in stories if story.cross_source_count > 1)
-    events = events_by_id(ids) if ids else {}
+    events = find_events_by_id(ids) if ids else {}
     return [_to_hit(EVENT, events[event_id].lead, event_id) for event_id in ids if event_id in events]
 
 
@@ -126,7 +126,7 @@ def _list_storylines(stories: Iterable[StoryOut]) -> list[DocumentHit]:
     storyline_of = dict(Event.objects.filter(pk__in=ids).exclude(storyline=None).values_list("event_id", "storyline_id"))
     storylines = dict.fromkeys(storyline_of[event] for event in ids if event in storyline_of)
     headlines = find_headline_events(storylines)
-    events = events_by_id(headlines.values()) if headlines else {}
+    events = find_events_by_id(headlines.values()) if headlines else {}
     return [
         _to_hit(STORYLINE, events[event].lead, storyline)
         for storyline in storylines

@@ -12,8 +12,8 @@ from django.db.models import Count, Max, Q, QuerySet
 from config.errors import NotFound
 from wire.models import Entity, Story, StoryEntity
 from wire.models.entity import StoryEntityQuerySet
-from wire.publishing.story_json import read_json
-from wire.queries.events import EventList, page_events
+from wire.publishing.story_json import read_stories_json
+from wire.queries.events import EventList, build_event_page
 from wire.queries.stories import LINKED_COLUMNS, list_coverage
 from wire.queries.weeks import list_storylines
 from wire.schemas import build_from
@@ -32,7 +32,7 @@ NEAREST: Final = 5  # names that an unknown one is answered with
 _ALIKE: Final = 0.6  # share of letters, as difflib counts them
 
 
-def select_shown() -> QuerySet[Entity]:
+def select_shown_entities() -> QuerySet[Entity]:
     return Entity.objects.filter(state=Entity.State.SHOWN).select_related("publication")
 
 
@@ -40,21 +40,21 @@ def list_entities(kind: EntityKind | None = None) -> EntitiesOut:
     """Return all with a page, or those of one kind, by kind and name."""
     newest = Story.objects.live().aggregate(newest=Max("published_at"))["newest"]
     named = Q(story_entities__is_official=False)
-    rows = (select_shown() if kind is None else select_shown().filter(kind=kind)).annotate(
+    rows = (select_shown_entities() if kind is None else select_shown_entities().filter(kind=kind)).annotate(
         stories=Count("story_entities", filter=named),
         recent=Count("story_entities", filter=named & Q(story_entities__published_at__gt=newest - RECENT) if newest else named),
         newest_story_at=Max("story_entities__published_at", filter=named),
     )
     ranked = sorted(rows, key=lambda row: (row.kind, row.name.casefold()))
-    return EntitiesOut(entities=[build_from(EntityBrief, row, permalink=_address(row)) for row in ranked], total=len(ranked))
+    return EntitiesOut(entities=[build_from(EntityBrief, row, permalink=_get_address(row)) for row in ranked], total=len(ranked))
 
 
 def find_entity(name: str) -> Entity:
     """Return the one with this slug, name or other spelling, in any capitals. Raises: NotFound, with the nearest names."""
     wanted = " ".join(name.split()).casefold()
-    if by_address := select_shown().filter(slug=wanted).first():  # first: no spelling may take an address over
+    if by_address := select_shown_entities().filter(slug=wanted).first():  # first: no spelling may take an address over
         return by_address
-    entities = list(select_shown())
+    entities = list(select_shown_entities())
     by_spelling = {entity.slug: entity for entity in entities}
     for entity in entities:
         for spelling in entity.list_spellings():
@@ -82,37 +82,37 @@ def get_entity(
     Raises: NotFound, with the nearest names; InvalidArgument for a strange cursor.
     """
     entity = find_entity(name)
-    total = count_capped(_entity_ids, entity.pk, since, until)
+    total = count_capped(_select_story_ids, entity.pk, since, until)
     about = StoryEntity.objects.about(entity.pk, since, until)
     page, summary = list_coverage(f"entity {entity.slug}", f"naming {entity.name}", about, total, since, until, limit, cursor)
     head = EntityOut.model_construct(
         **dict(_to_link(entity)),
         summary=summary,
         publication=entity.publication.name if entity.publication else None,
-        official_posts=_list_official(entity, since, until) if cursor is None else [],
+        official_posts=_list_official_posts(entity, since, until) if cursor is None else [],
         storylines=_list_storylines(about) if cursor is None else [],
         **dict(page.head),
     )
     return StoriesAnswer(head, page.story_json)
 
 
-def entity_events(entity: Entity, limit: int, cursor: str | None = None) -> EventList:
+def list_entity_events(entity: Entity, limit: int, cursor: str | None = None) -> EventList:
     """Return events with a report that names it, of all days. Raises: InvalidArgument for a strange cursor."""
-    about, total = StoryEntity.objects.about(entity.pk), count_capped(_entity_ids, entity.pk)
-    return page_events(f"events naming {entity.slug}", about, total, limit, cursor)
+    about, total = StoryEntity.objects.about(entity.pk), count_capped(_select_story_ids, entity.pk)
+    return build_event_page(f"events naming {entity.slug}", about, total, limit, cursor)
 
 
-def list_named(story_ids: Collection[str]) -> list[EntityLink]:
+def list_named_entities(story_ids: Collection[str]) -> list[EntityLink]:
     """Return who and what these stories name, or belong to; those that most of them name first."""
-    rows = select_shown().filter(story_entities__story__chatbotnews_id__in=list(story_ids))
+    rows = select_shown_entities().filter(story_entities__story__chatbotnews_id__in=list(story_ids))
     counted = rows.annotate(number=Count("story_entities")).order_by("-number", "name")
     return [_to_link(entity) for entity in counted]
 
 
-def list_named_in_query(query: str) -> list[EntityLink]:
+def find_query_names(query: str) -> list[EntityLink]:
     """Return who and what a search names, in any capitals."""
     text = normalize_typography(query.casefold())
-    finders = ((entity, _build_finder(entity.list_spellings(), entity.list_exceptions())) for entity in select_shown())
+    finders = ((entity, _build_finder(entity.list_spellings(), entity.list_exceptions())) for entity in select_shown_entities())
     return [_to_link(entity) for entity, finder in finders if finder.is_named_in(text)]
 
 
@@ -121,21 +121,21 @@ def _build_finder(spellings: tuple[str, ...], exceptions: tuple[str, ...]) -> Na
     return NameFinder(map(str.casefold, spellings), map(str.casefold, exceptions))
 
 
-def _entity_ids(entity: int, since: dt.datetime | None = None, until: dt.datetime | None = None) -> QuerySet[Any, Any]:
+def _select_story_ids(entity: int, since: dt.datetime | None = None, until: dt.datetime | None = None) -> QuerySet[Any, Any]:
     return StoryEntity.objects.about(entity, since, until).order_by("-published_at").values_list("story")
 
 
-def _address(entity: Entity) -> str:
+def _get_address(entity: Entity) -> str:
     return f"{settings.WIRE_SITE_URL}/about/{entity.slug}"
 
 
 def _to_link(entity: Entity) -> EntityLink:
-    return build_from(EntityLink, entity, permalink=_address(entity))
+    return build_from(EntityLink, entity, permalink=_get_address(entity))
 
 
-def _list_official(entity: Entity, since: dt.datetime | None, until: dt.datetime | None) -> list[OfficialPost]:
+def _list_official_posts(entity: Entity, since: dt.datetime | None, until: dt.datetime | None) -> list[OfficialPost]:
     rows = StoryEntity.objects.official(entity.pk).between(since, until).newest_first().values_list(*LINKED_COLUMNS)[:OFFICIAL]
-    stories = map(StoryOut.model_validate_json, read_json(rows))
+    stories = map(StoryOut.model_validate_json, read_stories_json(rows))
     return [
         build_from(OfficialPost, story, layered_ready=story.citation_objects.layered_ready if story.citation_objects else "")
         for story in stories

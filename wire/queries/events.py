@@ -14,22 +14,22 @@ from sources.roster import Houses
 from wire.models import Event, Snapshot, Story, StoryTopic
 from wire.publishing import consensus, event_view
 from wire.publishing.event_view import EventView
-from wire.publishing.growth import Growth, measure_growth
-from wire.publishing.story_json import COLUMNS, read_json
-from wire.queries.snapshots import find_snapshot, is_stale, latest_snapshot
+from wire.publishing.story_json import COLUMNS, read_stories_json
+from wire.publishing.trending import Growth, measure_growth
+from wire.queries.snapshots import find_snapshot, get_latest_snapshot, is_stale_day
 from wire.queries.stories import (
-    category_ids,
-    get_standing,
-    list_place,
-    list_rows,
-    pins_hint,
+    explain_pin,
+    parse_list_cursor,
+    read_story_rows,
+    resolve_merged_story,
     select_category,
-    topic_ids,
+    select_category_ids,
+    select_topic_ids,
 )
 from wire.schemas import build_from
 from wire.schemas.params import LIST_LIMIT
-from wire.schemas.story import EventBrief, EventsOut, StoryOut, estimated_tokens
-from wire.search.cursor import count_capped, decode, encode, invalid, place_of
+from wire.schemas.story import EventBrief, EventsOut, StoryOut, estimate_tokens
+from wire.search.cursor import build_cursor_error, count_capped, decode_cursor, encode_cursor, encode_story_place
 from wire.text.filters import Genre, find_genre
 from wire.text.identity import is_story_id
 from wire.text.plain_text import plain_text
@@ -67,12 +67,12 @@ def list_events(
 
     Raises: NotFound, NothingPublished; InvalidArgument for a strange cursor or too long a period.
     """
-    published = _find_days(*days) if days else [latest_snapshot(now).wire_date]
+    published = _find_published_days(*days) if days else [get_latest_snapshot(now).wire_date]
     name = f"events {published[0]} {published[-1]} {category or ''} {topic or ''}"
     best: dict[str, tuple[consensus.Key, EventView]] = {}
     for day in published:
         for event in list_day_events(day):
-            place = event_view.rank(event, day)
+            place = event_view.rank_event(event, day)
             if event.event_id not in best or place < best[event.event_id][0]:
                 best[event.event_id] = place, event
     events = left = [
@@ -82,24 +82,24 @@ def list_events(
         and topic in (None, *(about for report in event.reports for about in report.story.topics))
     ]
     if cursor is not None:
-        *figures, last = decode(cursor, {name: 7})[1]
+        *figures, last = decode_cursor(cursor, {name: 7})[1]
         if not isinstance(last, str) or not all(isinstance(figure, int | float) for figure in figures):
-            raise invalid()
+            raise build_cursor_error()
         left = [(place, event) for place, event in events if place > (*figures, last)]
     found = EventsOut(
         wire_date=published[-1],
-        is_stale=days is None and is_stale(find_snapshot(published[-1]), now),
+        is_stale=days is None and is_stale_day(find_snapshot(published[-1]), now),
         story_url=f"{settings.WIRE_SITE_URL}/story/{{lead}}",
-        events=[to_brief(event) for _, event in left[:limit]],
-        next_cursor=encode(name, *left[limit - 1][0]) if len(left) > limit else None,
+        events=[to_event_brief(event) for _, event in left[:limit]],
+        next_cursor=encode_cursor(name, *left[limit - 1][0]) if len(left) > limit else None,
         total=len(events),
         est_tokens=0,
     )
-    found.est_tokens = estimated_tokens([found.model_dump_json().encode()])
+    found.est_tokens = estimate_tokens([found.model_dump_json().encode()])
     return found
 
 
-def _find_days(since: dt.date, until: dt.date) -> list[dt.date]:
+def _find_published_days(since: dt.date, until: dt.date) -> list[dt.date]:
     """Return the published days with since <= day < until, oldest first. Raises: NotFound, InvalidArgument."""
     if until - since == dt.timedelta(1):
         return [find_snapshot(since).wire_date]
@@ -113,7 +113,7 @@ def _find_days(since: dt.date, until: dt.date) -> list[dt.date]:
     if not found:
         raise NotFound(
             f"Nothing was published from {since} to {until - dt.timedelta(1)}.",
-            f"The newest published day is {latest_snapshot().wire_date}. All days are listed at /api/archive.json.",
+            f"The newest published day is {get_latest_snapshot().wire_date}. All days are listed at /api/archive.json.",
         )
     return found
 
@@ -121,11 +121,11 @@ def _find_days(since: dt.date, until: dt.date) -> list[dt.date]:
 def view_event(event_id: str) -> EventView:
     """Return an event with every report: of this id, of the one it was merged into, or of this story. Raises: NotFound."""
     event = find_event(event_id)
-    found = events_by_id([event.event_id]) if event else {}
+    found = find_events_by_id([event.event_id]) if event else {}
     if not found:
         raise NotFound(
             f"There is no event {plain_text(event_id, 40)!r}.",
-            pins_hint(event_id) or "Every story names its event_id; list_events (/api/events.json) lists those of a day.",
+            explain_pin(event_id) or "Every story names its event_id; list_events (/api/events.json) lists those of a day.",
         )
     return next(iter(found.values()))
 
@@ -140,30 +140,30 @@ def find_event(event_id: str) -> Event | None:
     if event is not None and Story.objects.live().filter(event=event).exists():
         return event
     story = Story.objects.published().filter(chatbotnews_id=event_id).first()
-    standing = get_standing(story) if story else None
+    standing = resolve_merged_story(story) if story else None
     return standing.event if standing and standing.status != Status.WITHDRAWN else None
 
 
-def events_by_id(event_ids: Collection[str]) -> dict[str, EventView]:
+def find_events_by_id(event_ids: Collection[str]) -> dict[str, EventView]:
     """Return those of these events that have a live story, as pages and answers show them."""
     live = Story.objects.live().filter(event__in=list(event_ids))
     rows = live.order_by("published_at", "chatbotnews_id").values_list(*COLUMNS)
     chosen = set(live.filter(leads_event=True).values_list("chatbotnews_id", flat=True))
     stories: dict[str, list[StoryOut]] = defaultdict(list)
-    for story in map(StoryOut.model_validate_json, read_json(rows)):
+    for story in map(StoryOut.model_validate_json, read_stories_json(rows)):
         if len(stories[story.event_id]) < MOST:
             stories[story.event_id].append(story)
     houses = Houses.load()
-    return {event_id: event_view.view(event_id, reports, houses, chosen) for event_id, reports in stories.items()}
+    return {event_id: event_view.build_event_view(event_id, reports, houses, chosen) for event_id, reports in stories.items()}
 
 
 def list_day_events(day: dt.date) -> list[EventView]:
     """Return the events with a story on this UTC day, most widely reported first, with their reports of other days."""
     ids = set(Story.objects.live().on(day).values_list("event_id", flat=True))
-    return event_view.by_weight(events_by_id(ids).values(), day)
+    return event_view.sort_by_weight(find_events_by_id(ids).values(), day)
 
 
-def days_down_from(day: dt.date) -> Iterator[tuple[dt.date, list[EventView]]]:
+def list_days_down_from(day: dt.date) -> Iterator[tuple[dt.date, list[EventView]]]:
     """Yield this day with its events, most widely reported first, and while they are few the days before; each event once."""
     days = Snapshot.objects.days().filter(wire_date__lte=day, wire_date__gt=day - dt.timedelta(DAYS)).order_by("-wire_date")
     seen: set[str] = set()
@@ -176,30 +176,30 @@ def days_down_from(day: dt.date) -> Iterator[tuple[dt.date, list[EventView]]]:
             return
 
 
-def category_events(category: Category | None, limit: int, cursor: str | None = None) -> EventList:
+def list_category_events(category: Category | None, limit: int, cursor: str | None = None) -> EventList:
     """Return events of all days, with a report in a category where one is given. Raises: InvalidArgument for a strange cursor."""
-    total = count_capped(category_ids, category)
-    return page_events(f"events {category}", select_category(category), total, limit, cursor, prefix="")
+    total = count_capped(select_category_ids, category)
+    return build_event_page(f"events {category}", select_category(category), total, limit, cursor, prefix="")
 
 
-def topic_events(topic: Topic, limit: int, cursor: str | None = None) -> EventList:
+def list_topic_events(topic: Topic, limit: int, cursor: str | None = None) -> EventList:
     """Return events with a report on a topic, of all days. Raises: InvalidArgument for a strange cursor."""
-    total = count_capped(topic_ids, topic)
-    return page_events(f"events on {topic}", StoryTopic.objects.about(topic), total, limit, cursor)
+    total = count_capped(select_topic_ids, topic)
+    return build_event_page(f"events on {topic}", StoryTopic.objects.about(topic), total, limit, cursor)
 
 
-def page_events(
+def build_event_page(
     name: str, listed: Any, total: tuple[int, bool], limit: int, cursor: str | None, prefix: str = "story__"
 ) -> EventList:
     """Return the events of a list of stories, each at its newest story in the list; later stories of it are skipped. `listed`: the
     rows of the list; `prefix` leads from these to the story.
     """
-    place, found, size = list_place(name, cursor), list[tuple[EventView, bytes]](), 2 * limit
+    place, found, size = parse_list_cursor(name, cursor), list[tuple[EventView, bytes]](), 2 * limit
     while len(found) <= limit:
-        rows = list_rows(listed, place, size, [f"{prefix}{column}" for column in COLUMNS])
-        jsons = read_json(rows)
+        rows = read_story_rows(listed, place, size, [f"{prefix}{column}" for column in COLUMNS])
+        jsons = read_stories_json(rows)
         stories = [StoryOut.model_validate_json(json) for json in jsons]
-        events = events_by_id({story.event_id for story in stories})
+        events = find_events_by_id({story.event_id for story in stories})
         of_events = listed.filter(**{f"{prefix}event__in": list(events)})
         ids = set(of_events.values_list(f"{prefix}chatbotnews_id", flat=True))
         for json, story in zip(jsons, stories, strict=True):
@@ -211,11 +211,11 @@ def page_events(
                 found.append((event, json))
         if len(rows) < size:
             break
-    following = encode(name, place_of(found[limit - 1][1])) if len(found) > limit else None
+    following = encode_cursor(name, encode_story_place(found[limit - 1][1])) if len(found) > limit else None
     return EventList([event for event, _ in found[:limit]], following, *total)
 
 
-def to_brief(event: EventView) -> EventBrief:
+def to_event_brief(event: EventView) -> EventBrief:
     return build_from(
         EventBrief,
         event.lead,

@@ -12,9 +12,9 @@ from django.conf import settings
 from citations.format.formats import Citable, render_bibtex, render_csl, render_ris
 from config.errors import InvalidArgument
 from wire.models import Story
-from wire.publishing.story_json import citable
+from wire.publishing.story_json import to_citable
 from wire.queries.events import view_event
-from wire.queries.snapshots import find_snapshot, get_archive
+from wire.queries.snapshots import find_snapshot, get_archived_day
 from wire.queries.stories import get_category, get_story, get_topic_coverage, search_wire
 from wire.schemas import build_from
 from wire.schemas.params import Group
@@ -106,7 +106,7 @@ class ExportPage(NamedTuple):
     total: int | None
 
 
-def get_list(
+def get_export_page(
     form: str,
     date: dt.date | None = None,
     category: Category | None = None,
@@ -123,8 +123,8 @@ def get_list(
     if date is not None:
         if cursor is not None:
             raise InvalidArgument("A day is exported whole and has no cursor.", "Leave cursor out.")
-        day = get_archive(date)
-        return ExportPage(_render(form, day.story_json), None, len(day.story_json))
+        day = get_archived_day(date)
+        return ExportPage(_render_export(form, day.story_json), None, len(day.story_json))
     found: StoriesAnswer[Any]
     if category is not None:
         found = get_category(category, PAGE, cursor)
@@ -132,15 +132,15 @@ def get_list(
         found = get_topic_coverage(topic, limit=PAGE, cursor=cursor)
     else:
         found = search_wire(str(query), PAGE, cursor, group=Group.NONE)
-    return ExportPage(_render(form, found.story_json), found.next_cursor, found.total if found.total_is_exact else None)
+    return ExportPage(_render_export(form, found.story_json), found.next_cursor, found.total if found.total_is_exact else None)
 
 
-def _render(form: str, stories: Sequence[bytes]) -> bytes:
+def _render_export(form: str, stories: Sequence[bytes]) -> bytes:
     if form == "ninjs":
         return orjson.dumps([_to_ninjs(StoryOut.model_validate_json(story)) for story in stories])
     ids = [orjson.loads(story)["chatbotnews_id"] for story in stories]
     rows = {row.chatbotnews_id: row for row in Story.objects.live().filter(chatbotnews_id__in=ids).with_text()}
-    cited = [CITED[form](citable(row, row.current)) for one in ids if (row := rows.get(one)) and row.current]
+    cited = [CITED[form](to_citable(row, row.current)) for one in ids if (row := rows.get(one)) and row.current]
     if form == "csl":
         return orjson.dumps([item for one in cited for item in orjson.loads(one)])
     return b"".join(one.strip("\n").encode() + b"\n\n" for one in cited)
@@ -148,7 +148,7 @@ def _render(form: str, stories: Sequence[bytes]) -> bytes:
 
 def get_day_ndjson(day: dt.date, revision: int | None = None) -> bytes:
     """Return a day's stories, one JSON object a line, in list order. Raises: NotFound."""
-    return b"".join(story + b"\n" for story in get_archive(day, revision).story_json)
+    return b"".join(story + b"\n" for story in get_archived_day(day, revision).story_json)
 
 
 def describe_day_file(day: dt.date, revision: int | None = None) -> DayFileOut:

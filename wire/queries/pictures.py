@@ -40,7 +40,7 @@ def get_picture(story_id: str) -> bytes:
         from sources.picture_fetch import fetch_picture  # these take long to load, and few processes fetch a picture
         from wire.ingest import feed_entries
 
-        webp = fetch_picture(found.slug, story_id, found.source_url, feed_entries.policy())
+        webp = fetch_picture(found.slug, story_id, found.source_url, feed_entries.get_fetch_policy())
         if find_picture(story_id) != found:  # withdrawn or no longer allowed while it was fetched
             picture_store.delete_stories([story_id])
             webp = None

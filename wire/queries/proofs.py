@@ -8,8 +8,8 @@ from typing import Final
 from config.errors import InvalidArgument, NotFound, NothingPublished
 from wire.models import LogEntry, Snapshot, Witnessed
 from wire.publishing.transparency import log, merkle, signed_note
-from wire.queries.snapshots import find_snapshot, get_provenance, latest_snapshot
-from wire.queries.stories import published_story
+from wire.queries.snapshots import find_snapshot, get_latest_snapshot, get_provenance
+from wire.queries.stories import find_published_story
 from wire.schemas.proofs import ConsistencyOut, InclusionOut, LogOut, ProvedOut, WitnessedLogOut, WitnessedOut
 from wire.schemas.story import ProvedDay
 from wire.text.vocabulary import Status
@@ -32,22 +32,22 @@ def get_inclusion(story_id: str, day: dt.date | None = None, revision: int | Non
         raise NotFound(f"{story_id} is not in {snapshot.wire_date}, revision {snapshot.revision}.", "Leave day and revision out.")
     if snapshot.sequence > entry.sequence:
         raise NothingPublished("The newest checkpoint is older than this snapshot.", "Try again in a moment.")
-    leaves = [log.story_leaf(line) for line in lines]
+    leaves = [log.hash_story_leaf(line) for line in lines]
     return InclusionOut(
         story=lines[index],
         story_index=index,
         story_count=len(lines),
-        story_path=_encode(merkle.path(leaves, index)),
-        leaf=log.describe_leaf(snapshot, merkle.root(leaves)),
+        story_path=_encode_hashes(merkle.compute_audit_path(leaves, index)),
+        leaf=log.describe_leaf(snapshot, merkle.compute_root(leaves)),
         log_size=entry.sequence,
-        log_path=_encode(log.hashes(merkle.inclusion(snapshot.sequence - 1, entry.sequence))),
+        log_path=_encode_hashes(log.compute_step_hashes(merkle.list_inclusion_steps(snapshot.sequence - 1, entry.sequence))),
         checkpoint=_to_note(entry),
     )
 
 
 def _find_snapshot(story_id: str, day: dt.date | None, revision: int | None) -> Snapshot:
     """Return the snapshot to prove; of a withdrawn story the newest that still has it. Raises: NotFound."""
-    story = published_story(story_id)
+    story = find_published_story(story_id)
     newest = find_snapshot(day or story.wire_date, revision)
     if story.status == Status.WITHDRAWN and revision is None:
         for snapshot in Snapshot.objects.filter(wire_date=newest.wire_date).order_by("-revision")[:100]:
@@ -65,12 +65,12 @@ def get_consistency(first: int, second: int | None = None) -> ConsistencyOut:
             f"0 < first <= second <= {newest.sequence} does not hold.", "Sizes count snapshots; see the checkpoint."
         )
     roots = dict(LogEntry.objects.filter(sequence__in=[first, second]).values_list("sequence", "root"))
-    first_root, second_root = _encode([roots[first], roots[second]])
-    path = _encode(log.hashes(merkle.consistency(first, second)))
+    first_root, second_root = _encode_hashes([roots[first], roots[second]])
+    path = _encode_hashes(log.compute_step_hashes(merkle.list_consistency_steps(first, second)))
     return ConsistencyOut(first=first, second=second, first_root=first_root, second_root=second_root, path=path)
 
 
-def get_log(start: int = 0, limit: int = LEAVES) -> LogOut:
+def get_log_leaves(start: int = 0, limit: int = LEAVES) -> LogOut:
     """Return the leaves of the log from index `start` on, oldest first, and the newest checkpoint. Raises: NothingPublished."""
     entry = _read_checkpoint()
     rows = Snapshot.objects.filter(sequence__gt=start, sequence__lte=entry.sequence).defer("packed").order_by("sequence")
@@ -81,17 +81,17 @@ def get_log(start: int = 0, limit: int = LEAVES) -> LogOut:
     return LogOut(leaves=leaves, next_start=after if after < entry.sequence else None, checkpoint=_to_note(entry))
 
 
-def get_proved(date: dt.date | None = None, story_id: str | None = None, revision: int | None = None) -> ProvedOut:
+def get_proved_day(date: dt.date | None = None, story_id: str | None = None, revision: int | None = None) -> ProvedOut:
     """Return provenance of a day without manifest, the newest checkpoint, and the proof of a story, if given. Raises: NotFound."""
     proof = None if story_id is None else get_inclusion(story_id, date, revision)
     if proof is not None:
         date, revision = proof.leaf.wire_date, proof.leaf.revision
-    snapshot = find_snapshot(date, revision) if date else latest_snapshot()
+    snapshot = find_snapshot(date, revision) if date else get_latest_snapshot()
     day = get_provenance(snapshot.wire_date, revision=snapshot.revision)
     return ProvedOut(day=ProvedDay(**day.model_dump(exclude={"manifest"})), checkpoint=get_checkpoint(), proof=proof)
 
 
-def get_witnessed() -> WitnessedOut:
+def get_witnessed_logs() -> WitnessedOut:
     """Return other wires' checkpoints that this one saw and signed, by origin."""
     fields = ("origin", "url", "size", "note", "seen_at", "fault")
     rows = Witnessed.objects.order_by("origin").values(*fields)
@@ -107,8 +107,8 @@ def _read_checkpoint() -> LogEntry:
 def _to_note(entry: LogEntry) -> str:
     text = signed_note.Checkpoint(entry.origin, entry.sequence, bytes(entry.root)).text
     signed = bytes(entry.signature)
-    return f"{text}\n{signed_note.line(entry.origin, signed[:4], signed[4:])}"
+    return f"{text}\n{signed_note.format_signature(entry.origin, signed[:4], signed[4:])}"
 
 
-def _encode(hashes: Iterable[bytes | memoryview]) -> list[str]:
+def _encode_hashes(hashes: Iterable[bytes | memoryview]) -> list[str]:
     return [base64.b64encode(bytes(one)).decode() for one in hashes]

@@ -15,8 +15,8 @@ from sources.schemas import FeedsHealthOut, SourcesOut
 from wire.models import Event, Snapshot, Story, StoryRevision, UsageCount
 from wire.models.snapshot import newest_of_day
 from wire.models.story import BY_EDITOR
-from wire.queries.snapshots import is_sample
-from wire.queries.stories import published_story
+from wire.queries.snapshots import is_sample_wire
+from wire.queries.stories import find_published_story
 from wire.schemas.story import SourcePageOut
 from wire.text.vocabulary import Status
 
@@ -37,14 +37,14 @@ class Correction(NamedTuple):
     """Which text, category or topics, before and after; [] if it was withdrawn."""
 
 
-def story_history(story_id: str) -> list[StoryRevision]:
+def list_story_revisions(story_id: str) -> list[StoryRevision]:
     """Return every published revision, newest first. Raises: NotFound."""
-    story = published_story(story_id)
+    story = find_published_story(story_id)
     assert story.current is not None, "surfaces read published revisions only"  # noqa: S101
     return list(story.revisions.filter(revision__lte=story.current.revision).order_by("-revision"))
 
 
-def corrections(limit: int, before: int | None = None) -> tuple[list[Correction], int | None]:
+def list_corrections(limit: int, before: int | None = None) -> tuple[list[Correction], int | None]:
     """Return what editors changed in published stories, newest first, and where the next page begins (None: nowhere)."""
     rows = _select_corrections()
     if before is not None:
@@ -56,13 +56,13 @@ def corrections(limit: int, before: int | None = None) -> tuple[list[Correction]
     return page, found[limit - 1].pk if len(found) > limit else None
 
 
-def withdrawn_on(day: dt.date) -> list[Correction]:
+def list_withdrawn_on(day: dt.date) -> list[Correction]:
     """Return stories of a UTC day that editors withdrew for good, in that order."""
     rows = _select_corrections().filter(story__wire_date=day, status=Status.WITHDRAWN)
     return [_to_correction(row, {}) for row in rows.select_related("story").order_by("pk")]
 
 
-def calendar(year: int | None = None) -> tuple[int, list[int], dict[dt.date, int]]:
+def get_calendar(year: int | None = None) -> tuple[int, list[int], dict[dt.date, int]]:
     """Return a year (default: the latest), the years of the archive, newest first, and stories by day. Raises: NotFound."""
     days = Snapshot.objects.days()
     ends = days.aggregate(first=Min("wire_date"), last=Max("wire_date"))
@@ -76,7 +76,7 @@ def calendar(year: int | None = None) -> tuple[int, list[int], dict[dt.date, int
     return shown, years, dict(rows.values_list("wire_date", "stories"))
 
 
-def usage() -> tuple[list[tuple[dt.date, int, int]], list[tuple[str, str, int, int]]]:
+def count_usage() -> tuple[list[tuple[dt.date, int, int]], list[tuple[str, str, int, int]]]:
     """Count calls and errors of the last 30 UTC days: by day, oldest first, and by kind and name, the most used first."""
     first = utc_today() - dt.timedelta(days=USAGE_DAYS - 1)
     rows = UsageCount.objects.filter(minute__gte=dt.datetime.combine(first, dt.time(), dt.UTC))
@@ -91,13 +91,13 @@ def usage() -> tuple[list[tuple[dt.date, int, int]], list[tuple[str, str, int, i
     return [(day, calls[day], errors[day]) for day in days], names
 
 
-def sitemap_count(size: int) -> int:
+def count_sitemaps(size: int) -> int:
     """Return the number of sitemaps of `size` stories each."""
     newest = Story.objects.order_by("-pk").values_list("pk", flat=True).first() or 0
     return newest // size + 1
 
 
-def sitemap_stories(number: int, size: int) -> list[tuple[str, dt.datetime]]:
+def list_sitemap_stories(number: int, size: int) -> list[tuple[str, dt.datetime]]:
     """Return path and last change of every public story of one sitemap, and of the storylines and events that these founded: events
     of several reports, and storylines of one such event at least with all of theirs.
     """
@@ -124,7 +124,7 @@ def _to_correction(row: StoryRevision, revisions: Mapping[tuple[int, int], Story
     before, changes = revisions.get((row.story_id, row.revision - 1)), []
     if row.status != Status.WITHDRAWN:
         names = TEXT | CLASSIFICATION
-        pairs = ((title, _read(before, name), _read(row, name)) for name, title in names.items())
+        pairs = ((title, _read_field(before, name), _read_field(row, name)) for name, title in names.items())
         changes = [(title, was, becomes) for title, was, becomes in pairs if was != becomes]
     # A story that was corrected once keeps that status; what an editor changes later may be its category alone.
     is_corrected = row.status == Status.CORRECTED and any(title in TEXT.values() for title, *_ in changes)
@@ -149,10 +149,10 @@ ASKS_NONE: Final = (
 )
 
 
-def feeds_health() -> FeedsHealthOut:
+def get_feeds_health() -> FeedsHealthOut:
     """Return the age of each source and the state of its feeds; of the sample wire only a note that it fetches none."""
     found = sources_queries.feeds_health()
-    if is_sample():
+    if is_sample_wire():
         found.note = ASKS_NONE
     return found
 
@@ -181,9 +181,9 @@ def get_source(slug: str) -> SourcePageOut:
     newest = Story.objects.live().filter(publication__slug=slug).newest_first().values_list("pk", flat=True)[:LOOKED_AT]
     rows = Story.objects.filter(pk__in=list(newest)).order_by()
     counts = rows.aggregate(newest=Count("pk"), shared=Count("pk", filter=Q(cross_source_count__gt=1)))
-    return SourcePageOut(**dict(found), **counts, note=ASKS_NONE if is_sample() else None)
+    return SourcePageOut(**dict(found), **counts, note=ASKS_NONE if is_sample_wire() else None)
 
 
-def _read(revision: StoryRevision | None, name: str) -> str:
+def _read_field(revision: StoryRevision | None, name: str) -> str:
     value = getattr(revision, name, "")
     return str(value() if callable(value) else value or "")

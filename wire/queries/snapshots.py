@@ -16,12 +16,12 @@ from sources.vocabulary import ROSTER_SIZE
 from wire.models import SigningKey, Snapshot, Story, StoryRevision, WireState
 from wire.models.snapshot import is_sealed, newest_of_day
 from wire.publishing import editors_take
-from wire.publishing.story_json import COLUMNS, Derived, StoredStory, render, unpack
+from wire.publishing.story_json import COLUMNS, Derived, StoredStory, render_revision_json, unpack_json
 from wire.schemas import build_from
 from wire.schemas import story as schemas
 from wire.schemas.params import LIST_LIMIT
 from wire.schemas.stories_answer import StoriesAnswer
-from wire.search.cursor import count_capped, decode, encode, invalid
+from wire.search.cursor import build_cursor_error, count_capped, decode_cursor, encode_cursor
 from wire.text.provenance import fpl_anchor
 from wire.text.vocabulary import Category
 
@@ -38,32 +38,32 @@ THIRD_PARTY = (
 
 def get_today(now: dt.datetime | None = None) -> StoriesAnswer[schemas.DayOut]:
     """Return the latest published day; `is_stale` when it is not the current UTC date. Raises: NothingPublished."""
-    snapshot = latest_snapshot(now)
-    return _read_day(snapshot, endpoint=f"{settings.WIRE_SITE_URL}/api/today.json", is_stale=is_stale(snapshot, now))
+    snapshot = get_latest_snapshot(now)
+    return _read_day(snapshot, endpoint=f"{settings.WIRE_SITE_URL}/api/today.json", is_stale=is_stale_day(snapshot, now))
 
 
 def get_todays_category(category: Category, now: dt.datetime | None = None) -> StoriesAnswer[schemas.DayStoriesOut]:
     """Return all stories of one category in the latest published day, in list order. Raises: NothingPublished."""
-    page = list_day(now=now)
+    page = list_day_stories(now=now)
     stories = [story for story in page.story_json if orjson.loads(story)["category"] == category]
     page.head.total = len(stories)
     return StoriesAnswer(page.head, stories)
 
 
-def list_day(day: dt.date | None = None, now: dt.datetime | None = None) -> StoriesAnswer[schemas.DayStoriesOut]:
+def list_day_stories(day: dt.date | None = None, now: dt.datetime | None = None) -> StoriesAnswer[schemas.DayStoriesOut]:
     """Return all stories of a day (default: the latest published), in list order. Raises: NotFound, NothingPublished."""
-    snapshot = find_snapshot(day) if day else latest_snapshot(now)
-    stories, stale = read_stories(snapshot), day is None and is_stale(snapshot, now)
+    snapshot = find_snapshot(day) if day else get_latest_snapshot(now)
+    stories, stale = read_stories(snapshot), day is None and is_stale_day(snapshot, now)
     head = schemas.DayStoriesOut.model_construct(
         wire_date=snapshot.wire_date, is_stale=stale, stories=[], next_cursor=None, total=len(stories), est_tokens=0
     )
     return StoriesAnswer(head, stories)
 
 
-def todays_stories() -> list[schemas.StoryRef]:
+def list_todays_stories() -> list[schemas.StoryRef]:
     """Return publisher and headline of the stories of the latest published day, in list order; [] before any."""
     try:
-        snapshot = latest_snapshot()
+        snapshot = get_latest_snapshot()
     except NothingPublished:
         return []
     columns = ("chatbotnews_id", "publication__name", "wire_date", "current__headline", "current__untrusted_instructions")
@@ -74,30 +74,30 @@ def todays_stories() -> list[schemas.StoryRef]:
     ]
 
 
-def published_dates() -> list[str]:
+def list_published_dates() -> list[str]:
     """Return every published day up to now, newest first, as YYYY-MM-DD."""
     days = Snapshot.objects.days().filter(wire_date__lte=utc_today()).order_by("-wire_date")
     return [day.isoformat() for day in days.values_list("wire_date", flat=True)]
 
 
-def get_archive(day: dt.date, revision: int | None = None) -> StoriesAnswer[schemas.DayOut]:
+def get_archived_day(day: dt.date, revision: int | None = None) -> StoriesAnswer[schemas.DayOut]:
     """Return one published day, in its latest revision or the given one. Raises: NotFound."""
     snapshot = find_snapshot(day, revision)
     return _read_day(snapshot, endpoint=archive_url(day, revision), is_stale=False)
 
 
-def list_days(limit: int = LIST_LIMIT, cursor: str | None = None) -> schemas.ArchiveOut:
+def list_published_days(limit: int = LIST_LIMIT, cursor: str | None = None) -> schemas.ArchiveOut:
     """Return published days, newest first. Raises: InvalidArgument for a strange cursor."""
     rows = Snapshot.objects.days().order_by("-wire_date")
     total, is_exact = count_capped(Snapshot.objects.days)
     if cursor is not None:
         try:
-            rows = rows.filter(wire_date__lt=dt.date.fromisoformat(decode(cursor, {"days": 1})[1][0]))
+            rows = rows.filter(wire_date__lt=dt.date.fromisoformat(decode_cursor(cursor, {"days": 1})[1][0]))
         except (TypeError, ValueError):
-            raise invalid() from None
+            raise build_cursor_error() from None
     found = _find_newest(rows[: limit + 1])
     days = [build_from(schemas.ArchiveDay, day, url=archive_url(day.wire_date), stories=day.story_count) for day in found[:limit]]
-    last = encode("days", days[-1].wire_date.isoformat()) if len(found) > limit else None
+    last = encode_cursor("days", days[-1].wire_date.isoformat()) if len(found) > limit else None
     return schemas.ArchiveOut(dates=days, next_cursor=last, total=total, total_is_exact=is_exact)
 
 
@@ -105,38 +105,38 @@ def get_provenance(
     day: dt.date | None = None, now: dt.datetime | None = None, revision: int | None = None
 ) -> schemas.ProvenanceOut:
     """Return hashes, signature and manifest of a day (default: the latest), in its latest revision or the given one."""
-    snapshot = find_snapshot(day, revision) if day else latest_snapshot(now)
+    snapshot = find_snapshot(day, revision) if day else get_latest_snapshot(now)
     return _to_provenance(snapshot, schemas.ProvenanceOut, sealed=is_sealed(snapshot.wire_date, now or timezone.now()))
 
 
 def get_editor_take(day: dt.date | None = None, now: dt.datetime | None = None) -> schemas.EditorTakeOut:
     """Return the brief of a day (default: the latest). Raises: NotFound, NothingPublished."""
-    return _read_take(find_snapshot(day) if day else latest_snapshot(now))
+    return _read_take(find_snapshot(day) if day else get_latest_snapshot(now))
 
 
-def latest_takes(limit: int) -> list[tuple[schemas.EditorTakeOut, dt.datetime]]:
+def list_latest_takes(limit: int) -> list[tuple[schemas.EditorTakeOut, dt.datetime]]:
     """Return the briefs of the newest days and when each was published, newest day first."""
     rows = Snapshot.objects.days().order_by("-wire_date")[:limit]
     return [(_read_take(snapshot), snapshot.generated_at) for snapshot in _find_newest(rows, "packed")]
 
 
-def wire_keys() -> schemas.KeysOut:
+def list_wire_keys() -> schemas.KeysOut:
     """Return every public key that ever signed, oldest first."""
     rows = SigningKey.objects.values("key_id", "public_key", "created_at", "retired_at")
     return schemas.KeysOut(keys=[schemas.KeyOut(algorithm=SigningKey.ALGORITHM, **row) for row in rows])
 
 
-def wire_version() -> int:
+def get_wire_version() -> int:
     """Return a counter that every public change raises."""
     return WireState.objects.values_list("version", flat=True).get(pk=1)
 
 
-def is_sample() -> bool:
+def is_sample_wire() -> bool:
     """Return if the sample wire is served: fictional stories, never to be cited as news."""
     return WireState.objects.filter(is_sample=True).exists()
 
 
-def latest_snapshot(now: dt.datetime | None = None) -> Snapshot:
+def get_latest_snapshot(now: dt.datetime | None = None) -> Snapshot:
     """Raises: NothingPublished."""
     today = (now or timezone.now()).astimezone(dt.UTC).date()
     snapshot = Snapshot.objects.filter(wire_date__lte=today).order_by("-wire_date", "-revision").first()
@@ -178,7 +178,7 @@ def archive_url(day: dt.date, revision: int | None = None) -> str:
     return f"{settings.WIRE_SITE_URL}/api/archive/{day}.json" + (f"?revision={revision}" if revision else "")
 
 
-def is_stale(snapshot: Snapshot, now: dt.datetime | None) -> bool:
+def is_stale_day(snapshot: Snapshot, now: dt.datetime | None) -> bool:
     """Return if the latest published day is not the current one."""
     return snapshot.wire_date != (now or timezone.now()).astimezone(dt.UTC).date()
 
@@ -198,7 +198,7 @@ def _read_day(snapshot: Snapshot, *, endpoint: str, is_stale: bool) -> StoriesAn
             attribution_required=True,
             publisher=schemas.Publisher(name="ChatbotNews.ai", url=settings.WIRE_SITE_URL),
             recommendedCitationFormat="layered",
-            sample=is_sample(),
+            sample=is_sample_wire(),
         ),
         wire_date=snapshot.wire_date,
         is_stale=is_stale,
@@ -225,14 +225,14 @@ def read_stories(snapshot: Snapshot, manifest: dict[str, Any] | None = None) -> 
     found: dict[str, bytes | None] = {}
     for line in lines:
         now = stored.get(line["chatbotnews_id"])
-        is_same = now is not None and (now.revision, Derived.of(now)) == (line["revision"], Derived.read(line))
-        found[line["chatbotnews_id"]] = unpack(now) if now and is_same else None
+        is_same = now is not None and (now.revision, Derived.from_story(now)) == (line["revision"], Derived.from_manifest(line))
+        found[line["chatbotnews_id"]] = unpack_json(now) if now and is_same else None
     if None in found.values():
         revisions = StoryRevision.objects.filter(story__wire_date=snapshot.wire_date).select_related("story")
         by_revision = {(row.story.chatbotnews_id, row.revision): row for row in revisions}
         for line in (line for line in lines if found[line["chatbotnews_id"]] is None):
             row = by_revision[line["chatbotnews_id"], line["revision"]]
-            found[line["chatbotnews_id"]] = render(row.story, row, Derived.read(line))
+            found[line["chatbotnews_id"]] = render_revision_json(row.story, row, Derived.from_manifest(line))
     return list(filter(None, found.values()))
 
 
@@ -243,7 +243,7 @@ def _read_take(snapshot: Snapshot) -> schemas.EditorTakeOut:
 
 
 def _read_take_detail(day: dt.date, markdown: str) -> schemas.TakeDetail:
-    detail, url = editors_take.detail(markdown), f"{settings.WIRE_SITE_URL}/editor-take/{day}"
+    detail, url = editors_take.extract_detail(markdown), f"{settings.WIRE_SITE_URL}/editor-take/{day}"
     sentence = first_sentence(detail.summary)
     if editors_take.BY_HAND not in markdown:  # a generated one begins with "The" or "No"
         sentence = sentence[:1].lower() + sentence[1:]

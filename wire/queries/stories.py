@@ -13,15 +13,15 @@ from config.plugins import get_story_extras
 from sources.models import Publication, utc_today
 from sources.queries import canonical_source
 from wire.models import Story, StoryTopic
-from wire.models.search import encode_filters, first_place
+from wire.models.search import encode_filters, get_first_place
 from wire.models.story import StoryListQuerySet, StoryQuerySet
-from wire.publishing.story_json import COLUMNS, citable, read_json
+from wire.publishing.story_json import COLUMNS, read_stories_json, to_citable
 from wire.schemas.params import LIST_LIMIT, SEARCH_LIMIT, Group, Sort
 from wire.schemas.stories_answer import StoriesAnswer
 from wire.schemas.story import CitationOut, SearchOut, StoriesOut, StoryOut, TopicOut
-from wire.search.cursor import COUNTED, Place, count_capped, decode, decode_place, encode, place_of
-from wire.search.ranking import Scope, newest_page
-from wire.search.service import search
+from wire.search.cursor import COUNTED, Place, count_capped, decode_cursor, decode_place, encode_cursor, encode_story_place
+from wire.search.ranking import Scope, build_newest_page
+from wire.search.service import search_stories
 from wire.text.identity import is_story_id
 from wire.text.plain_text import plain_text
 from wire.text.query import EVERYTHING
@@ -56,7 +56,7 @@ def get_standing_story(story_id: str) -> StoryOut:
 def get_story_json(story_id: str) -> bytes:
     """Return `get_story` as finished JSON, with the fields of other apps, such as `factchecks`. Raises: NotFound."""
     rows = Story.objects.published().filter(chatbotnews_id=story_id)
-    found = read_json(rows.values_list(*COLUMNS)) if is_story_id(story_id) else []
+    found = read_stories_json(rows.values_list(*COLUMNS)) if is_story_id(story_id) else []
     if not found:
         raise _not_found(story_id)
     more = get_story_extras(story_id)
@@ -65,25 +65,25 @@ def get_story_json(story_id: str) -> bytes:
 
 def get_citation(story_id: str, citation_format: CitationFormat = CitationFormat.LAYERED) -> CitationOut:
     """Return one citation, always the same; of a merged story that of the story merged into. Raises: NotFound, Withdrawn."""
-    story = get_standing(published_story(story_id))
+    story = resolve_merged_story(find_published_story(story_id))
     if story.status == Status.WITHDRAWN or story.current is None:
         raise Withdrawn(
             f"{story.chatbotnews_id} was withdrawn and must not be cited.",
             "get_story tells its status; search_wire finds other coverage.",
         )
     return CitationOut(
-        citation=cite(citable(story, story.current), citation_format), format=str(citation_format), story_id=story.chatbotnews_id
+        citation=cite(to_citable(story, story.current), citation_format), format=str(citation_format), story_id=story.chatbotnews_id
     )
 
 
 def list_stories(limit: int = LIST_LIMIT, cursor: str | None = None) -> StoriesAnswer[StoriesOut]:
     """Return one page of all stories, newest first. Raises: InvalidArgument for a strange cursor."""
-    return _list_page("stories", Story.objects.live(), count_capped(category_ids, None), limit, cursor)
+    return _list_page("stories", Story.objects.live(), count_capped(select_category_ids, None), limit, cursor)
 
 
 def get_category(category: Category, limit: int = LIST_LIMIT, cursor: str | None = None) -> StoriesAnswer[StoriesOut]:
     """Return one page of a category's stories of all days, newest first. Raises: InvalidArgument for a strange cursor."""
-    return _list_page(f"category {category}", select_category(category), count_capped(category_ids, category), limit, cursor)
+    return _list_page(f"category {category}", select_category(category), count_capped(select_category_ids, category), limit, cursor)
 
 
 def list_source_stories(slug: str, limit: int = LIST_LIMIT, cursor: str | None = None) -> StoriesAnswer[StoriesOut]:
@@ -92,7 +92,7 @@ def list_source_stories(slug: str, limit: int = LIST_LIMIT, cursor: str | None =
     if publication is None:
         raise NotFound("There is no such publication.", "The roster is at /sources.")
     stories = Story.objects.live().filter(publication=publication)
-    return _list_page(f"source {slug}", stories, count_capped(_publication_ids, publication), limit, cursor)
+    return _list_page(f"source {slug}", stories, count_capped(_select_publication_ids, publication), limit, cursor)
 
 
 def get_topic_coverage(
@@ -106,7 +106,7 @@ def get_topic_coverage(
 
     Raises: InvalidArgument for a strange cursor.
     """
-    total = count_capped(topic_ids, topic, since, until)
+    total = count_capped(select_topic_ids, topic, since, until)
     about = StoryTopic.objects.about(topic, since, until)
     page, summary = list_coverage(f"topic {topic}", f"about {topic.label}", about, total, since, until, limit, cursor)
     head = TopicOut.model_construct(topic=topic, label=topic.label, summary=summary, **dict(page.head))
@@ -128,18 +128,18 @@ def list_coverage(
     """
     bounds = {"since": since, "until": until}
     name = " ".join([name, *(f"{bound} {at.timestamp()}" for bound, at in bounds.items() if at is not None)])
-    return _list_page(name, about, total, limit, cursor, LINKED_COLUMNS), _summarize(about, what, total)
+    return _list_page(name, about, total, limit, cursor, LINKED_COLUMNS), _summarize_list(about, what, total)
 
 
 def list_heads() -> tuple[list[ListHead], list[ListHead]]:
     """Return the categories and the topics, each in the order of its vocabulary."""
 
     def head(name: Category | Topic, total: tuple[int, bool], rows: Any, columns: Sequence[str] = COLUMNS) -> ListHead:
-        newest = read_json(list_rows(rows, (None, ""), 1, columns))
+        newest = read_stories_json(read_story_rows(rows, (None, ""), 1, columns))
         return ListHead(name, *total, next(map(StoryOut.model_validate_json, newest), None))
 
-    categories = [head(one, count_capped(category_ids, one), select_category(one)) for one in Category]
-    topics = [head(one, count_capped(topic_ids, one), StoryTopic.objects.about(one), LINKED_COLUMNS) for one in Topic]
+    categories = [head(one, count_capped(select_category_ids, one), select_category(one)) for one in Category]
+    topics = [head(one, count_capped(select_topic_ids, one), StoryTopic.objects.about(one), LINKED_COLUMNS) for one in Topic]
     return categories, topics
 
 
@@ -168,10 +168,10 @@ def search_wire(
     `suggestion` and `period` tell how the query was read. Raises: InvalidArgument when `query` holds no word or `cursor` is
     strange; NotInRoster when a source is none of the 24.
     """
-    return search(query, _build_scope(filters), utc_today(), limit, cursor, sort, group)
+    return search_stories(query, _build_scope(filters), utc_today(), limit, cursor, sort, group)
 
 
-def newest_matches(query: str, limit: int, **filters: Unpack[Filters]) -> list[StoryOut]:
+def list_matches(query: str, limit: int, **filters: Unpack[Filters]) -> list[StoryOut]:
     """Return the newest stories with every word of `query` that pass the filters, newest first; "" asks for no word.
 
     Raises: InvalidArgument when it holds no word; NotInRoster.
@@ -186,7 +186,7 @@ def list_filtered_stories(
     limit: int = SEARCH_LIMIT, cursor: str | None = None, **filters: Unpack[Filters]
 ) -> StoriesAnswer[SearchOut]:
     """Return all stories that pass the filters of `search_wire`, newest first. Raises: InvalidArgument, NotInRoster."""
-    return newest_page(_build_scope(filters), [EVERYTHING], limit, cursor)
+    return build_newest_page(_build_scope(filters), [EVERYTHING], limit, cursor)
 
 
 def _build_scope(filters: Filters) -> Scope:
@@ -197,7 +197,7 @@ def _build_scope(filters: Filters) -> Scope:
     publications = Publication.objects.filter(name__in=names).order_by("pk").values_list("pk", flat=True) if names else []
     any_of = tuple(mark for publication in publications for mark in encode_filters(publication=publication))
     all_of = encode_filters(filters.get("category"), [topic] if topic else [], tier=filters.get("tier"))
-    low, high = (None if moment is None else first_place(moment) for moment in (filters.get("since"), filters.get("until")))
+    low, high = (None if moment is None else get_first_place(moment) for moment in (filters.get("since"), filters.get("until")))
     return Scope(marks=(*((mark,) for mark in all_of), *([any_of] if any_of else [])), low=low, high=high)
 
 
@@ -208,7 +208,7 @@ PINS: Final = (
 IDS: Final = "Ids look like cbn-0123456789ab; search_wire (/api/search.json) and wire://today (/api/today.json) list them."
 
 
-def published_story(story_id: str) -> Story:
+def find_published_story(story_id: str) -> Story:
     """Return the story, withdrawn or not, with its text. Raises: NotFound."""
     story = Story.objects.published().with_text().filter(chatbotnews_id=story_id).first() if is_story_id(story_id) else None
     if story is None:
@@ -216,18 +216,18 @@ def published_story(story_id: str) -> Story:
     return story
 
 
-def get_standing(story: Story) -> Story:
+def resolve_merged_story(story: Story) -> Story:
     """Return the story that a merged one leads to, with its text; any other story itself."""
     while story.status == Status.WITHDRAWN and story.merged_into:
-        story = published_story(story.merged_into)
+        story = find_published_story(story.merged_into)
     return story
 
 
 def _not_found(story_id: str) -> NotFound:
-    return NotFound(f"There is no story {plain_text(story_id, 40)!r}.", pins_hint(story_id) or IDS)
+    return NotFound(f"There is no story {plain_text(story_id, 40)!r}.", explain_pin(story_id) or IDS)
 
 
-def pins_hint(story_id: str) -> str:
+def explain_pin(story_id: str) -> str:
     """Return a hint for an id with a pin that is malformed or not accepted here; "" for other ids."""
     return PINS if "@" in story_id else ""
 
@@ -236,46 +236,46 @@ def select_category(category: Category | None) -> StoryQuerySet:
     return Story.objects.live() if category is None else Story.objects.live().filter(category=category)
 
 
-def list_rows(rows: Any, place: Place | tuple[None, str], most: int, columns: Sequence[str] = COLUMNS) -> list[Row]:
+def read_story_rows(rows: Any, place: Place | tuple[None, str], most: int, columns: Sequence[str] = COLUMNS) -> list[Row]:
     """Return the first stories after a place in list order, newest first."""
     after = rows if place[0] is None else rows.after(*place)
     return list(after.newest_first().values_list(*columns)[:most])
 
 
 # Counts select only columns of the index, in its order, so that Postgres reads nothing else.
-def category_ids(category: Category | None) -> QuerySet[Any, Any]:
+def select_category_ids(category: Category | None) -> QuerySet[Any, Any]:
     return select_category(category).newest_first().values_list("chatbotnews_id")
 
 
-def _publication_ids(publication: int) -> QuerySet[Any, Any]:
+def _select_publication_ids(publication: int) -> QuerySet[Any, Any]:
     return Story.objects.live().filter(publication=publication).newest_first().values_list("chatbotnews_id")
 
 
-def topic_ids(topic: Topic, since: dt.datetime | None = None, until: dt.datetime | None = None) -> QuerySet[Any, Any]:
+def select_topic_ids(topic: Topic, since: dt.datetime | None = None, until: dt.datetime | None = None) -> QuerySet[Any, Any]:
     return StoryTopic.objects.about(topic, since, until).order_by("-published_at").values_list("story")
 
 
-def list_place(name: str, cursor: str | None) -> Place | tuple[None, str]:
+def parse_list_cursor(name: str, cursor: str | None) -> Place | tuple[None, str]:
     """Return the place where the page before ended. Raises: InvalidArgument."""
-    return (None, "") if cursor is None else decode_place(decode(cursor, {name: 1})[1][0])
+    return (None, "") if cursor is None else decode_place(decode_cursor(cursor, {name: 1})[1][0])
 
 
 def _list_page(
     name: str, rows: Any, total: tuple[int, bool], limit: int, cursor: str | None, columns: Sequence[str] = COLUMNS
 ) -> StoriesAnswer[StoriesOut]:
     """Return a page of stories, of StoryTopic or of StoryEntity, newest first. `name`: the list's, for cursors."""
-    rows = list_rows(rows, list_place(name, cursor), limit + 1, columns)
-    return build_page(name, read_json(rows), limit, total)
+    rows = read_story_rows(rows, parse_list_cursor(name, cursor), limit + 1, columns)
+    return build_page(name, read_stories_json(rows), limit, total)
 
 
 def build_page(name: str, found: Sequence[bytes], limit: int, total: tuple[int, bool]) -> StoriesAnswer[StoriesOut]:
     """Return the first `limit` stories; one more means a next page."""
-    following = encode(name, place_of(found[limit - 1])) if len(found) > limit else None
+    following = encode_cursor(name, encode_story_place(found[limit - 1])) if len(found) > limit else None
     head = StoriesOut.model_construct(stories=[], next_cursor=following, total=total[0], total_is_exact=total[1], est_tokens=0)
     return StoriesAnswer(head, found[:limit])
 
 
-def _summarize(about: QuerySet[Any, Any], what: str, total: tuple[int, bool]) -> str:
+def _summarize_list(about: QuerySet[Any, Any], what: str, total: tuple[int, bool]) -> str:
     """Return the list, or the newest of a long one, in figures; no claim that no story makes."""
     number, is_exact = total
     if not number:

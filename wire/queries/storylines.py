@@ -13,13 +13,13 @@ from wire.models import Event, Story, StoryPair
 from wire.publishing.event_view import EventView, find_most_reported
 from wire.publishing.grouping.cluster import DOUBTFUL
 from wire.publishing.grouping.storyline_store import sort_events
-from wire.queries.events import events_by_id, find_event, view_event
+from wire.queries.events import find_event, find_events_by_id, view_event
 from wire.queries.site_pages import list_not_received
-from wire.queries.stories import pins_hint
+from wire.queries.stories import explain_pin
 from wire.schemas import build_from
 from wire.schemas import story as schemas
 from wire.schemas.params import LIST_LIMIT
-from wire.search.cursor import decode, encode
+from wire.search.cursor import decode_cursor, encode_cursor
 from wire.text.identity import is_story_id
 from wire.text.plain_text import plain_text
 
@@ -27,7 +27,7 @@ from wire.text.plain_text import plain_text
 def get_event(event_id: str) -> schemas.EventOut:
     """Return an event and its place in a storyline; by its id, that of an event merged into it, or a story's. Raises: NotFound."""
     event = view_event(event_id)
-    storyline_id, earlier, later = find_neighbours(event.event_id)
+    storyline_id, earlier, later = find_storyline_neighbours(event.event_id)
     return build_from(
         schemas.EventOut,
         event,
@@ -53,7 +53,7 @@ def get_event(event_id: str) -> schemas.EventOut:
         storyline_id=storyline_id,
         earlier=earlier,
         later=later,
-        possibly_same=list_possibly_same(event),
+        possibly_same=list_possible_duplicates(event),
     )
 
 
@@ -74,17 +74,17 @@ def _read_storyline(event_id: str, limit: int, cursor: str | None = None) -> tup
     event = find_event(event_id)
     if event is None and is_story_id(event_id):  # an event of a storyline that has no live story any more
         event = Event.objects.filter(pk=event_id).exclude(storyline=None).first()
-    chapters = list_chapters(event) if event else []
+    chapters = list_storyline_events(event) if event else []
     if event is None or not chapters:
         raise NotFound(
             f"There is no storyline {plain_text(event_id, 40)!r}.",
-            pins_hint(event_id) or "get_event and /api/events/{id}.json give the storyline_id of an event that belongs to one.",
+            explain_pin(event_id) or "get_event and /api/events/{id}.json give the storyline_id of an event that belongs to one.",
         )
     storyline_id = event.storyline_id or event.event_id
     name = f"storyline {storyline_id}"
-    start = decode(cursor, {name: 1})[1][0] if cursor else 0
+    start = decode_cursor(cursor, {name: 1})[1][0] if cursor else 0
     shown = chapters[start : start + limit]
-    views = events_by_id(chapters)
+    views = find_events_by_id(chapters)
     found = schemas.StorylineOut(
         storyline_id=storyline_id,
         permalink=f"{settings.WIRE_SITE_URL}/storyline/{storyline_id}",
@@ -96,15 +96,15 @@ def _read_storyline(event_id: str, limit: int, cursor: str | None = None) -> tup
             for chapter in shown
             if (cited := views[chapter].lead.citation_objects)  # a live story has them
         ],
-        next_cursor=encode(name, start + limit) if start + limit < len(chapters) else None,
+        next_cursor=encode_cursor(name, start + limit) if start + limit < len(chapters) else None,
         total=len(chapters),
         est_tokens=0,
     )
-    found.est_tokens = schemas.estimated_tokens([found.model_dump_json().encode()])
+    found.est_tokens = schemas.estimate_tokens([found.model_dump_json().encode()])
     return found, views
 
 
-def list_chapters(event: Event) -> list[str]:
+def list_storyline_events(event: Event) -> list[str]:
     """Return the ids of the events of an event's storyline that have a live story, oldest first."""
     events = {"event__storyline": event.storyline_id} if event.storyline_id else {"event": event.event_id}
     return sort_events(Story.objects.live().filter(**events))
@@ -120,20 +120,20 @@ def find_headline_events(storyline_ids: Collection[str]) -> dict[str, str]:
     return {storyline_id: max(events)[2] for storyline_id, events in chapters.items() if len(events) > 1}
 
 
-def find_neighbours(event_id: str) -> tuple[str | None, schemas.EventLink | None, schemas.EventLink | None]:
+def find_storyline_neighbours(event_id: str) -> tuple[str | None, schemas.EventLink | None, schemas.EventLink | None]:
     """Return an event's storyline_id, and the events of the storyline before and after it."""
     event = Event.objects.filter(event_id=event_id).exclude(storyline=None).first()
     if event is None:
         return None, None, None
-    chapters = list_chapters(event)
+    chapters = list_storyline_events(event)
     place = chapters.index(event_id)
     near = [chapters[at] if 0 <= at < len(chapters) else None for at in (place - 1, place + 1)]
-    views = events_by_id([chapter for chapter in near if chapter])
-    earlier, later = (_to_link(views[chapter]) if chapter else None for chapter in near)
+    views = find_events_by_id([chapter for chapter in near if chapter])
+    earlier, later = (_to_event_link(views[chapter]) if chapter else None for chapter in near)
     return (event.storyline_id, earlier, later) if earlier or later else (None, None, None)
 
 
-def list_possibly_same(event: EventView) -> list[schemas.EventLink]:
+def list_possible_duplicates(event: EventView) -> list[schemas.EventLink]:
     """Return other events that may be the same happening, the likeliest first. They count in no score."""
     ids = [report.story.chatbotnews_id for report in event.reports]
     columns = ("story__event", "other__event", "probability")
@@ -144,11 +144,11 @@ def list_possibly_same(event: EventView) -> list[schemas.EventLink]:
         theirs = other if one == event.event_id else one
         if theirs != event.event_id:
             likeliest[theirs] = max(probability, likeliest.get(theirs, 0.0))
-    views = events_by_id(likeliest)
+    views = find_events_by_id(likeliest)
     ranked = sorted(views, key=lambda theirs: (-likeliest[theirs], theirs))
-    return [_to_link(views[theirs], round(likeliest[theirs], 2)) for theirs in ranked]
+    return [_to_event_link(views[theirs], round(likeliest[theirs], 2)) for theirs in ranked]
 
 
-def _to_link(event: EventView, probability: float | None = None) -> schemas.EventLink:
+def _to_event_link(event: EventView, probability: float | None = None) -> schemas.EventLink:
     names = {"event_id": event.event_id, "publisher": event.lead.original_publisher}
     return build_from(schemas.EventLink, event.lead, **names, probability=probability)

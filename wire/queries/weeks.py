@@ -10,12 +10,11 @@ from django.db.models import Count, Max, Min
 
 from config.errors import NotFound
 from wire.models import Event, Snapshot, Story
-from wire.publishing import event_view
-from wire.publishing.event_view import EventView
-from wire.queries.events import events_by_id, to_brief
-from wire.queries.snapshots import latest_snapshot, published_dates
+from wire.publishing.event_view import EventView, rank_event
+from wire.queries.events import find_events_by_id, to_event_brief
+from wire.queries.snapshots import get_latest_snapshot, list_published_dates
 from wire.queries.storylines import find_headline_events
-from wire.schemas.figures import WeekDay, WeekOut, WeekStoryline, write_week
+from wire.schemas.figures import WeekDay, WeekOut, WeekStoryline, format_week
 
 EVENTS: Final = 25
 STORYLINES: Final = 10
@@ -38,7 +37,7 @@ def get_week(monday: dt.date | None = None) -> WeekOut:
 
 def view_week(monday: dt.date | None = None) -> WeekView:
     """Return all of `get_week`, with events as pages show them. Raises: NotFound, NothingPublished."""
-    newest = latest_snapshot().wire_date
+    newest = get_latest_snapshot().wire_date
     first = monday or newest - newest.weekday() * A_DAY
     last = first + A_WEEK - A_DAY
     counts = dict(
@@ -50,38 +49,38 @@ def view_week(monday: dt.date | None = None) -> WeekView:
     )
     days = [first + number * A_DAY for number in range(7)]
     if not Snapshot.objects.days().filter(wire_date__gte=first, wire_date__lte=last).exists():
-        raise NotFound(f"Nothing was published in {write_week(first)}.", f"The newest week is {write_week(newest)}.")
+        raise NotFound(f"Nothing was published in {format_week(first)}.", f"The newest week is {format_week(newest)}.")
     ids = set(Story.objects.live().filter(wire_date__gte=first, wire_date__lte=last).values_list("event_id", flat=True))
-    views = events_by_id(ids)
+    views = find_events_by_id(ids)
     of_day = Counter[dt.date]()
     places = {}
     for event in views.values():
         told_on = {report.story.published_at.astimezone(dt.UTC).date() for report in event.reports}.intersection(days)
         of_day.update(told_on)
-        places[event.event_id] = min((event_view.rank(event, day) for day in told_on), default=event_view.rank(event, first))
+        places[event.event_id] = min((rank_event(event, day) for day in told_on), default=rank_event(event, first))
     ranked = sorted(views.values(), key=lambda event: (-event.newsrooms, places[event.event_id]))
     storylines = list_storylines([event.event_id for event in ranked], views=views)
     ends = Snapshot.objects.days()
     before = ends.filter(wire_date__lt=first).aggregate(day=Max("wire_date"))["day"]
     after = ends.filter(wire_date__gt=last).aggregate(day=Min("wire_date"))["day"]
     week = WeekOut(
-        week=write_week(first),
+        week=format_week(first),
         first=first,
         last=last,
         stories=sum(counts.values()),
         total=len(ranked),
         days=[WeekDay(date=day, stories=counts.get(day, 0), events=of_day[day]) for day in days],
         storylines=[storyline for storyline, _, _ in storylines],
-        events=[to_brief(event) for event in ranked[:EVENTS]],
-        earlier=write_week(before) if before else None,
-        later=write_week(after) if after else None,
+        events=[to_event_brief(event) for event in ranked[:EVENTS]],
+        earlier=format_week(before) if before else None,
+        later=format_week(after) if after else None,
     )
     return WeekView(week, ranked[:EVENTS], [(storyline, events) for storyline, events, _ in storylines])
 
 
 def list_weeks() -> list[str]:
     """Return the weeks in which a day was published, newest first."""
-    return list(dict.fromkeys(write_week(dt.date.fromisoformat(day)) for day in published_dates()))
+    return list(dict.fromkeys(format_week(dt.date.fromisoformat(day)) for day in list_published_dates()))
 
 
 def list_storylines(
@@ -103,7 +102,7 @@ def list_storylines(
     chosen = list(members.items())[:most]
     headlines = find_headline_events([storyline_id for storyline_id, _ in chosen])
     shown = {*headlines.values(), *(event_id for _, ids in chosen for event_id in ids)}
-    views = {**(views or {}), **events_by_id(shown.difference(views or ()))}
+    views = {**(views or {}), **find_events_by_id(shown.difference(views or ()))}
     found = []
     for storyline_id, ids in chosen:
         events = [views[event_id] for event_id in ids if event_id in views]

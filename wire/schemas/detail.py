@@ -11,7 +11,7 @@ from django.conf import settings
 from ninja import Field, Schema
 
 from wire.schemas.stories_answer import StoriesAnswer
-from wire.schemas.story import estimated_tokens
+from wire.schemas.story import estimate_tokens
 
 
 class Detail(StrEnum):
@@ -57,23 +57,23 @@ def shape_page(page: StoriesAnswer[Any], detail: Detail) -> Page:
     if detail is Detail.FULL:
         return page.values()
     if detail is Detail.STANDARD:
-        found = page.shorten(_standard)
+        found = page.shorten(_shape_standard_story)
     else:
-        found = page.shorten(_brief)
+        found = page.shorten(_shape_brief_story)
         ends = ENDS.format(permalink=f"{settings.WIRE_SITE_URL}/story/{{chatbotnews_id}}")
         found["citation_pattern"] = f"{BEGINS}{{says}}{ends}"
-    found["est_tokens"] = estimated_tokens([orjson.dumps(found)])
+    found["est_tokens"] = estimate_tokens([orjson.dumps(found)])
     return found
 
 
-def _standard(story: bytes) -> dict[str, Any]:
+def _shape_standard_story(story: bytes) -> dict[str, Any]:
     """With the layered citation, whole."""
     whole = orjson.loads(story)
     shown = {name: whole[name] for name in STANDARD} | ({MORE: whole[MORE]} if MORE in whole else {})
     return shown | _layered_citation(whole)
 
 
-def _brief(story: bytes) -> dict[str, Any]:
+def _shape_brief_story(story: bytes) -> dict[str, Any]:
     """With the words that stand in the layered citation (`says`): the rest of it is the same for all stories, takes half of a
     brief one, and is said once, as the page's `citation_pattern`. The citation whole where the pattern does not make it.
     """
@@ -93,19 +93,19 @@ def _layered_citation(whole: Mapping[str, Any]) -> dict[str, Any]:
     return {"citation_objects": cited and {"layered_ready": cited["layered_ready"]}}
 
 
-def within(budget: int | None, page: Page, items: str, ask: Callable[[int], Page]) -> Page:
+def fit_into_budget(budget: int | None, page: Page, items: str, ask: Callable[[int], Page]) -> Page:
     """Return as many of the page's `items` as fit into `budget` tokens by its own est_tokens, and at least one.
 
     The page is asked for again with fewer, so that its next_cursor goes on behind the last one that is shown.
     """
     while budget is not None and page["est_tokens"] > budget and len(page[items]) > 1:
-        page = ask(_fitting(page, page[items], budget))
+        page = ask(_count_fitting_items(page, page[items], budget))
     return page
 
 
-def _fitting(page: Page, items: Sequence[Any], budget: int) -> int:
+def _count_fitting_items(page: Page, items: Sequence[Any], budget: int) -> int:
     """Return how many of the items fit beside the rest of the page; fewer than there are."""
-    costs = [estimated_tokens([orjson.dumps(item)]) for item in items]
+    costs = [estimate_tokens([orjson.dumps(item)]) for item in items]
     left, number = budget - (page["est_tokens"] - sum(costs)), 0
     while number < len(costs) - 1 and costs[number] <= left:
         left -= costs[number]

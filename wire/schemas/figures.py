@@ -13,7 +13,7 @@ from wire.schemas.story import EventBrief
 _WEEK: Final = re.compile(r"([0-9]{4})-W([0-9]{2})")
 
 
-def read_week(value: object) -> dt.date:
+def parse_week(value: object) -> dt.date:
     """Parse an ISO week such as 2026-W21 into its Monday. Raises: ValueError."""
     if isinstance(value, str) and (found := _WEEK.fullmatch(value)):
         try:
@@ -25,14 +25,14 @@ def read_week(value: object) -> dt.date:
     raise ValueError("not an ISO 8601 week such as 2026-W21")
 
 
-def write_week(day: dt.date) -> str:
+def format_week(day: dt.date) -> str:
     year, week, _ = day.isocalendar()
     return f"{year:04}-W{week:02}"
 
 
 IsoWeek = Annotated[
     dt.date,
-    BeforeValidator(read_week),
+    BeforeValidator(parse_week),
     WithJsonSchema({"type": "string", "pattern": "^[0-9]{4}-W[0-9]{2}$", "examples": ["2026-W21"]}),
 ]
 

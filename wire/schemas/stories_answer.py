@@ -6,7 +6,7 @@ from typing import Any, Generic, TypeVar
 
 import orjson
 
-from wire.schemas.story import DayOut, StoriesOut, StoryOut, estimated_tokens
+from wire.schemas.story import DayOut, StoriesOut, StoryOut, estimate_tokens
 
 
 def set_field(story: bytes, name: str, value: Any) -> bytes:
@@ -29,11 +29,11 @@ class StoriesAnswer(Generic[S]):
 
     def json(self, **more: Any) -> bytes:
         """Return the whole answer, stories as they are stored; `more` values stand before all others."""
-        return orjson.dumps({**more, **self._fill([orjson.Fragment(story) for story in self.story_json])})
+        return orjson.dumps({**more, **self._add_stories([orjson.Fragment(story) for story in self.story_json])})
 
     def values(self) -> dict[str, Any]:
         """Return the whole answer as JSON values."""
-        return self._fill([orjson.loads(story) for story in self.story_json])
+        return self._add_stories([orjson.loads(story) for story in self.story_json])
 
     def shorten(self, read: Callable[[bytes], Any]) -> dict[str, Any]:
         """Return the answer as JSON values, each story as `read` gives it. The caller has to estimate `est_tokens`."""
@@ -43,10 +43,10 @@ class StoriesAnswer(Generic[S]):
     def stories(self) -> list[StoryOut]:
         return [StoryOut.model_validate_json(story) for story in self.story_json]
 
-    def _fill(self, stories: list[Any]) -> dict[str, Any]:
+    def _add_stories(self, stories: list[Any]) -> dict[str, Any]:
         values = self._head_values()
         if "est_tokens" in values:
-            values["est_tokens"] = estimated_tokens(self.story_json) + estimated_tokens([orjson.dumps(values)])
+            values["est_tokens"] = estimate_tokens(self.story_json) + estimate_tokens([orjson.dumps(values)])
         return values | {"stories": stories}
 
     def _head_values(self) -> dict[str, Any]:

@@ -20,7 +20,7 @@ _RUNS: Final = [(bytes(b if chr(b) in characters else 32 for b in range(256)), w
 _OTHER_SCRIPTS: Final = bytes(byte for byte in range(0xCE, 0xF5) if byte != 0xE2)
 
 
-def estimated_tokens(texts: Sequence[bytes]) -> int:
+def estimate_tokens(texts: Sequence[bytes]) -> int:
     """Estimate the tokens of pieces of JSON: about one for each run of small letters, capitals, digits or signs, and each letter of
     other scripts. Fitted to cl100k on 500 answers of real days in every detail: 1 % off on average, 5 % at most.
     """

@@ -19,29 +19,29 @@ Place = tuple[dt.datetime, str]  # a story's in list order: published_at, chatbo
 COUNTED: Final = 1000  # up to so many are counted; of more it is only said that there are more
 
 
-def encode(kind: str, *values: Any) -> str:
+def encode_cursor(kind: str, *values: Any) -> str:
     """Return URL-safe text; `kind` keeps the cursor of one list, filters included, from being read by another."""
     return base64.urlsafe_b64encode(orjson.dumps([kind, *values])).decode().rstrip("=")
 
 
-def decode(cursor: str, kinds: Mapping[str, int]) -> tuple[str, list[Any]]:
+def decode_cursor(cursor: str, kinds: Mapping[str, int]) -> tuple[str, list[Any]]:
     """Return kind and values of a cursor; `kinds` says how many values each has. Raises: InvalidArgument for anything else."""
     try:
         padded = cursor.encode("ascii") + b"=" * (-len(cursor) % 4)
         found = orjson.loads(base64.b64decode(padded, altchars=b"-_", validate=True))
     except (UnicodeEncodeError, binascii.Error, ValueError):
-        raise invalid() from None
+        raise build_cursor_error() from None
     match found:
         case [str(kind), *values] if kinds.get(kind) == len(values):
             return kind, values
-    raise invalid()
+    raise build_cursor_error()
 
 
 def encode_place(place: Place) -> list[Any]:
     return [int(place[0].timestamp()), place[1]]
 
 
-def place_of(story: bytes) -> list[Any]:
+def encode_story_place(story: bytes) -> list[Any]:
     """Return the encoded place of a story, given as JSON."""
     fields = orjson.loads(story)
     return encode_place((dt.datetime.fromisoformat(fields["published_at"]), fields["chatbotnews_id"]))
@@ -55,10 +55,10 @@ def decode_place(value: Any) -> Place:
                 return dt.datetime.fromtimestamp(seconds, dt.UTC), story_id
             except (ValueError, OverflowError, OSError):
                 pass
-    raise invalid()
+    raise build_cursor_error()
 
 
-def invalid() -> InvalidArgument:
+def build_cursor_error() -> InvalidArgument:
     return InvalidArgument(
         "cursor does not belong to this list.", "Leave it out for the first page, then pass next_cursor on with the same filters."
     )
@@ -67,10 +67,10 @@ def invalid() -> InvalidArgument:
 def count_capped(select: Callable[..., QuerySet[Any, Any]], *arguments: Any) -> tuple[int, bool]:
     """Return how many rows `select` has, at most COUNTED, and whether that is all."""
     generation = memory_cache.answers.generation
-    found = (_count.__wrapped__ if generation is None else _count)(generation, select, *arguments)
+    found = (_count_rows.__wrapped__ if generation is None else _count_rows)(generation, select, *arguments)
     return min(found, COUNTED), found <= COUNTED
 
 
 @lru_cache(maxsize=1000)
-def _count(_generation: tuple[Any, ...] | None, select: Callable[..., QuerySet[Any, Any]], *arguments: Any) -> int:
+def _count_rows(_generation: tuple[Any, ...] | None, select: Callable[..., QuerySet[Any, Any]], *arguments: Any) -> int:
     return select(*arguments)[: COUNTED + 1].count()

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wire.models import Change, SearchDocument
-from wire.search.vectors import HALF, Vectors, embed_question, embedder
+from wire.search.vectors import HALF, Vectors, embed_question, load_embedder
 
 PIECE: Final = 20_000  # rows that are read at a time
 MANY: Final = 2_000  # changed stories from which reading all again costs less than asking for each
@@ -52,16 +52,16 @@ class StoryVectors:
         self._last = 0  # number of the last change that was followed
         self._looked_at = 0.0
 
-    def follow(self) -> None:
+    def read_new_vectors(self) -> None:
         """Read what was published since the last time."""
-        if self._find_end() is not None:
+        if self._find_newest_change() is not None:
             with self._lock:
-                last = self._find_end()  # again: another thread may have read it meanwhile
+                last = self._find_newest_change()  # again: another thread may have read it meanwhile
                 if last is not None:
                     self._read_changes(last)
                     self._last, self._looked_at = last, time.monotonic()
 
-    def _find_end(self) -> int | None:
+    def _find_newest_change(self) -> int | None:
         """Return the number of the newest change if there is something to read."""
         last = Change.objects.order_by("-number").values_list("number", flat=True).first() or 0
         is_due = bool(self._lacking) and time.monotonic() - self._looked_at > AGAIN
@@ -73,9 +73,9 @@ class StoryVectors:
         # All again at the start, where too much changed, and where the log ends before: then the database is another one.
         if not self._last or last < self._last or len(changed) + len(self._lacking) > MANY:
             self._rows = {}
-            self._read(self._nothing._replace(row_of={}), None)
+            self._read_vectors(self._nothing._replace(row_of={}), None)
         else:
-            self._read(self._held, changed | self._lacking)
+            self._read_vectors(self._held, changed | self._lacking)
 
     def find_nearest(self, question: Vectors, many: int, low: int | None, high: int | None, others: Collection[int]) -> Nearest:
         """Return the nearest of the stories with low <= place < high, and the cosines of others."""
@@ -92,7 +92,7 @@ class StoryVectors:
         known = dict(zip(places[rows].tolist(), cosines[rows].round(4).tolist(), strict=True))
         return Nearest(places[nearest].tolist(), known, prominence)
 
-    def _read(self, held: Held, story_ids: Collection[str] | None) -> None:
+    def _read_vectors(self, held: Held, story_ids: Collection[str] | None) -> None:
         """Read these stories, or all; those that can be found and have no vector yet are kept in mind."""
         documents = SearchDocument.objects.order_by("place")
         if story_ids is not None:
@@ -102,7 +102,7 @@ class StoryVectors:
         while found := list(documents.filter(place__gt=behind).values_list(*columns)[:PIECE]):
             behind = found[-1][0]
             whole = [row for row in found if row[3] == self._model]
-            held = self._store(held, whole)
+            held = self._store_rows(held, whole)
             shown |= {row[1] for row in whole}
             lacking |= {row[1] for row in found if row[3] != self._model}
         for story_id in set(story_ids or ()) - shown:
@@ -111,7 +111,7 @@ class StoryVectors:
                 held.places[row] = GONE
         self._held, self._lacking = held, lacking
 
-    def _store(self, held: Held, found: list[Any]) -> Held:
+    def _store_rows(self, held: Held, found: list[Any]) -> Held:
         rows = [self._rows.setdefault(story_id, len(self._rows)) for _, story_id, *_ in found]
         matrix, places = held.matrix, held.places
         if len(self._rows) > len(places):
@@ -129,9 +129,9 @@ _story_vectors: Final = cache(StoryVectors)
 
 def find_nearest(question: str, many: int, low: int | None, high: int | None, others: Collection[int]) -> Nearest | None:
     """Return what `StoryVectors.find_nearest` does; None without a model."""
-    model = embedder()
+    model = load_embedder()
     if model is None:
         return None
     held = _story_vectors(model.name, model.dimensions)
-    held.follow()
+    held.read_new_vectors()
     return held.find_nearest(embed_question(question), many, low, high, others)

@@ -28,10 +28,10 @@ _VALUE: Final = np.dtype("<i8")
 
 def add(index: str, documents: Documents) -> None:
     """Add documents; none of them may be in the index. For a caller inside a transaction."""
-    _merge(index, documents, keep_new=True)
+    _merge_documents(index, documents, keep_new=True)
 
 
-def fill(index: str, block: int, documents: Documents) -> None:
+def fill_block(index: str, block: int, documents: Documents) -> None:
     """Add the documents of one block, of which nothing is in the index yet: ten times as fast as `add`. Needs a transaction."""
     words: defaultdict[str, list[int]] = defaultdict(list)
     for number in sorted(documents):
@@ -44,27 +44,27 @@ def fill(index: str, block: int, documents: Documents) -> None:
         cursor.executemany(f"INSERT INTO {Postings._meta.db_table} ({columns}) VALUES (%s, %s, %s, %s)", rows)  # noqa: S608  ours
 
 
-def reindex(index: str, documents: Iterable[tuple[int, Mapping[str, int]]]) -> None:
+def rebuild_index(index: str, documents: Iterable[tuple[int, Mapping[str, int]]]) -> None:
     """Make an index anew of its documents, in the order of their numbers; their values stay. Needs a transaction."""
     Postings.objects.filter(index=index).exclude(token=VALUES).delete()
     for block, rows in groupby(documents, key=lambda row: row[0] // BLOCK):
-        fill(index, block, dict(rows))
+        fill_block(index, block, dict(rows))
 
 
-def is_filled(index: str, block: int) -> bool:
+def is_block_filled(index: str, block: int) -> bool:
     return Postings.objects.filter(index=index, block=block).exclude(token=VALUES).exists()
 
 
 def remove(index: str, documents: Documents) -> None:
     """Remove documents, of which all tokens must be given. For a caller inside a transaction."""
-    _merge(index, documents, keep_new=False)
+    _merge_documents(index, documents, keep_new=False)
 
 
-def clear(index: str) -> None:
+def clear_index(index: str) -> None:
     Postings.objects.filter(index=index).delete()
 
 
-def weights(index: str, tokens: Iterable[str]) -> dict[str, tuple[Numbers, NDArray[np.int64]]]:
+def get_weights(index: str, tokens: Iterable[str]) -> dict[str, tuple[Numbers, NDArray[np.int64]]]:
     """Return, for each of these tokens that any document holds, the documents' numbers, rising, and the weights beside them."""
     blocks: dict[str, list[NDArray[np.int64]]] = defaultdict(list)
     rows = Postings.objects.filter(index=index, token__in=set(tokens)).order_by("token", "block")
@@ -92,7 +92,7 @@ def set_values(index: str, numbers: Mapping[int, int]) -> None:
     Postings.objects.bulk_create(changed, update_conflicts=True, update_fields=["found"], unique_fields=["index", "token", "block"])
 
 
-def values(index: str) -> Numbers:
+def get_values(index: str) -> Numbers:
     """Return the value of each document, by its number; 0 for one that was given none."""
     rows = list(Postings.objects.filter(index=index, token=VALUES).order_by("block").values_list("block", "found"))
     held = np.zeros((rows[-1][0] + 1) * BLOCK if rows else 0, dtype=np.int64)
@@ -102,7 +102,7 @@ def values(index: str) -> Numbers:
     return held
 
 
-def _merge(index: str, documents: Documents, *, keep_new: bool) -> None:
+def _merge_documents(index: str, documents: Documents, *, keep_new: bool) -> None:
     """Write the blocks that these documents touch: without them, or with `keep_new` with their new words."""
     touched: dict[tuple[str, int], list[int]] = defaultdict(list)
     for number, tokens in documents.items():

@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple, TypeVar
 
 from wire.models import Story
-from wire.models.search import TIE, documents, is_held, last_story, list_places, newest_places, read_events
-from wire.publishing.story_json import COLUMNS, read_json
+from wire.models.search import TIE, find_event_places, find_last_story, find_newest, is_term_held, read_documents, read_events
+from wire.publishing.story_json import COLUMNS, read_stories_json
 from wire.schemas.params import Group, Sort
 from wire.schemas.stories_answer import StoriesAnswer, set_field
 from wire.schemas.story import SearchOut
-from wire.search.cursor import COUNTED, decode, encode, invalid
+from wire.search.cursor import COUNTED, build_cursor_error, decode_cursor, encode_cursor
 from wire.search.nearest import find_nearest
 from wire.text.query import ALL, MOST, SOME, Query, Term, Text
 
@@ -32,7 +32,7 @@ FRESH: Final = 0.05  # added to a score for each year that a story is newer …
 FRESH_ALONE: Final = 3.0  # … and where a single word or name is asked for, which most stories hold equally well
 
 # What a cursor of a search can say: go on in the ranking of all; in a window; begin the window behind a place. Each begins
-# with the mark of its question (`_mark`); behind it, where stories are grouped by event, ":" and the key of the last story that had
+# with the mark of its question; behind it, where stories are grouped by event, ":" and the key of the last story that had
 # come when the first page was shown: one that comes later must not take its event from a page that is still to be shown.
 RANKED, WINDOW, BEHIND = "all", "window", "behind"
 KINDS: Final = {RANKED: 3, WINDOW: 5, BEHIND: 2}
@@ -53,7 +53,7 @@ class Scope:
         """Return places of the newest stories that may match, newest first."""
         marks = [Term(one_of) for one_of in self.marks]
         wanted = [[*marks, *terms] for terms in question.looked_up]
-        return newest_places(wanted, limit=limit, low=self.low, high=self.high)
+        return find_newest(wanted, limit=limit, low=self.low, high=self.high)
 
     def holds(self, place: int) -> bool:
         return (self.low is None or self.low <= place) and (self.high is None or place < self.high)
@@ -86,13 +86,13 @@ class Paging:
     last: int | None = None
 
     def encode(self, kind: str, *values: Any) -> str:
-        return encode(kind, self.mark if self.last is None else f"{self.mark}:{self.last}", *values)
+        return encode_cursor(kind, self.mark if self.last is None else f"{self.mark}:{self.last}", *values)
 
     def may_show(self, found: StoryText) -> bool:
         return self.last is None or found.pk <= self.last
 
 
-def ranked_page(
+def build_ranked_page(
     scope: Scope, forms: Sequence[Query], asked: str, limit: int, cursor: str | None, group: Group
 ) -> StoriesAnswer[SearchOut]:
     """Return a page of the stories in `scope` that match the strictest form of a question that finds enough.
@@ -102,16 +102,16 @@ def ranked_page(
     By event, the best story of each event is shown and the others are counted; of windows, in that of the event's newest match.
     Raises: InvalidArgument for a strange cursor.
     """
-    kind, (given, *values) = (None, [""]) if cursor is None else decode(cursor, KINDS)
+    kind, (given, *values) = (None, [""]) if cursor is None else decode_cursor(cursor, KINDS)
     given_mark, _, given_last = str(given).partition(":")
     last = None
     if group == Group.EVENT:
         is_number = given_last.isascii() and given_last.isdigit() and len(given_last) < 19
-        last = last_story() if cursor is None else _check_place(int(given_last) if is_number else None)
+        last = find_last_story() if cursor is None else _validate_place(int(given_last) if is_number else None)
     waiting, read = list[Query](), dict[int, StoryText]()  # forms not looked up yet, and the newest thousand of the others
     for form in forms:
         waiting.append(form)
-        mark = _mark(scope, form, Sort.RELEVANCE, group)
+        mark = _fingerprint_search(scope, form, Sort.RELEVANCE, group)
         if cursor is not None and given_mark != mark:
             continue
         paging = Paging(limit, mark, kind, values, last)
@@ -128,11 +128,11 @@ def ranked_page(
             read |= _read_texts([*(places - read.keys())])
             texts = {place: one for place, one in read.items() if one.text.holds(form)}
             if is_last and not texts:  # words that no story holds silence no question
-                held = replace(form, terms=tuple(term for term in form.terms if term.is_required or is_held(term)))
+                held = replace(form, terms=tuple(term for term in form.terms if term.is_required or is_term_held(term)))
                 texts = _read_matching(scope.newest(held, COUNTED), held) if held.terms else {}
             if is_last or len(texts) >= ENOUGH[form.least]:
                 return _match_any(scope, form, texts, paging, asked)
-    raise invalid()
+    raise build_cursor_error()
 
 
 def _match_all(scope: Scope, question: Query, paging: Paging, least: int) -> StoriesAnswer[SearchOut] | None:
@@ -150,18 +150,18 @@ def _match_all(scope: Scope, question: Query, paging: Paging, least: int) -> Sto
     if kind == RANKED:
         ranked = places
     elif kind == WINDOW:
-        window = replace(scope, low=_check_place(values[1]), high=_check_place(values[0]) + 1)
+        window = replace(scope, low=_validate_place(values[1]), high=_validate_place(values[0]) + 1)
         ranked = window.newest(question, COUNTED)
     else:
-        ranked = scope.behind(_check_place(values[0])).newest(question, size) if values else places[:size]
+        ranked = scope.behind(_validate_place(values[0])).newest(question, size) if values else places[:size]
     texts |= _read_matching([place for place in ranked if place not in texts], question)
-    hits = [_score(place, texts[place], question) for place in ranked if place in texts and paging.may_show(texts[place])]
+    hits = [_score_story(place, texts[place], question) for place in ranked if place in texts and paging.may_show(texts[place])]
     total, more = len(places), None
     if paging.last is not None:
         events = read_events([*places, *ranked])
         others = {} if kind == RANKED else _find_others(scope, question, paging, {place: events.get(place, "") for place in ranked})
         total = len({events.get(place, place) for place in places})
-        hits, more = _group(hits, events, others)
+        hits, more = _group_by_event(hits, events, others)
     page, has_more = _cut_page(hits, paging.limit, values if kind != BEHIND else ())
     following = None
     if has_more and kind == RANKED:
@@ -175,7 +175,7 @@ def _match_all(scope: Scope, question: Query, paging: Paging, least: int) -> Sto
     return _answer(question, shown, following, total, is_exact=is_exact, ranking=ranking, more=more)
 
 
-def _group(
+def _group_by_event(
     hits: Sequence[SearchHit], events: Mapping[int, str], others: Mapping[int, str]
 ) -> tuple[list[SearchHit], dict[int, int]]:
     """Return the best hit of each event, and how many more match, by story. `others` are matches outside of this window: an event
@@ -194,7 +194,7 @@ def _group(
 
 def _find_others(scope: Scope, question: Query, paging: Paging, window: Mapping[int, str]) -> dict[int, str]:
     """Return, by place, the event of each match outside of a window (events by place) whose event has a story in it."""
-    events = list_places(window.values())
+    events = find_event_places(window.values())
     outside = [place for place in events if place not in window and scope.holds(place)]
     found = _filter_marks(_read_matching(outside, question), scope)
     return {place: events[place] for place, one in found.items() if one.text.holds(question) and paging.may_show(one)}
@@ -205,7 +205,7 @@ def _match_any(scope: Scope, question: Query, texts: dict[int, StoryText], pagin
     fused by their ranks.
     """
     texts = {place: one for place, one in texts.items() if paging.may_show(one)}
-    hits, is_exact = [_score(place, found, question) for place, found in texts.items()], len(texts) <= COMPARED
+    hits, is_exact = [_score_story(place, found, question) for place, found in texts.items()], len(texts) <= COMPARED
     by_words = sorted(hits, reverse=True)[:COMPARED]
     ranked, near = [[hit.place for hit in by_words]], None
     may_mean = not any(term.is_required for term in question.terms)  # who quotes wants the words
@@ -219,7 +219,7 @@ def _match_any(scope: Scope, question: Query, texts: dict[int, StoryText], pagin
     hits = [SearchHit(round(score, 6), place, texts[place].pk) for place, score in fused.items()]
     more = None
     if paging.last is not None:
-        hits, more = _group(hits, read_events(list(fused)), {})
+        hits, more = _group_by_event(hits, read_events(list(fused)), {})
     page, has_more = _cut_page(hits, paging.limit, paging.values)
     following = paging.encode(RANKED, *page[-1][:2]) if has_more and question.least < ALL else None
     shown = [texts[hit.place] for hit in page]
@@ -245,17 +245,17 @@ def _filter_marks(found: Mapping[int, StoryText], scope: Scope) -> dict[int, Sto
     return {place: one for place, one in found.items() if all(set(marks) & set(one.text.marks) for marks in scope.marks)}
 
 
-def newest_page(scope: Scope, forms: Sequence[Query], limit: int, cursor: str | None) -> StoriesAnswer[SearchOut]:
+def build_newest_page(scope: Scope, forms: Sequence[Query], limit: int, cursor: str | None) -> StoriesAnswer[SearchOut]:
     """Return a page of the stories in `scope` that match, newest first; it may be short. Raises: InvalidArgument for a cursor."""
-    given = None if cursor is None else decode(cursor, {IN_TIME: 2})[1]
+    given = None if cursor is None else decode_cursor(cursor, {IN_TIME: 2})[1]
     for form in forms:
-        mark = _mark(scope, form, Sort.NEWEST)
+        mark = _fingerprint_search(scope, form, Sort.NEWEST)
         if given is not None and given[0] != mark:
             continue
-        page = _list_newest(scope, form, mark, limit, None if given is None else _check_place(given[1]))
+        page = _list_newest(scope, form, mark, limit, None if given is None else _validate_place(given[1]))
         if given is not None or page.head.total or form is forms[-1]:
             return page
-    raise invalid()
+    raise build_cursor_error()
 
 
 def _list_newest(scope: Scope, question: Query, mark: str, limit: int, after: int | None) -> StoriesAnswer[SearchOut]:
@@ -267,9 +267,9 @@ def _list_newest(scope: Scope, question: Query, mark: str, limit: int, after: in
         left = looked_at if question.is_certain else list(_read_matching(looked_at, question))
     page, following = left[:limit], None
     if len(left) > limit:
-        following = encode(IN_TIME, mark, page[-1])
+        following = encode_cursor(IN_TIME, mark, page[-1])
     elif len(looked_at) > COUNTED and scope.behind(looked_at[-1]).newest(question, 1):
-        following = encode(IN_TIME, mark, looked_at[-1])
+        following = encode_cursor(IN_TIME, mark, looked_at[-1])
     shown = list(_read_matching(page, question).values())
     return _answer(question, shown, following, len(matching), is_exact=len(found) <= COUNTED, ranking="newest")
 
@@ -286,7 +286,7 @@ def _answer(
 ) -> StoriesAnswer[SearchOut]:
     live = Story.objects.live().filter(pk__in=[one.pk for one in found])  # some were withdrawn meanwhile
     rows = {row[0]: row for row in live.order_by().values_list(*COLUMNS)}
-    shown = [(one.pk, json) for one in found if one.pk in rows for json in read_json([rows[one.pk]])]
+    shown = [(one.pk, json) for one in found if one.pk in rows for json in read_stories_json([rows[one.pk]])]
     stories = [json if more is None else set_field(json, "more_of_event", more[pk]) for pk, json in shown]
     head = SearchOut.model_construct(
         stories=[],
@@ -312,7 +312,7 @@ def _find_places(scope: Scope, question: Query) -> tuple[Query, list[int]]:
     return question, found
 
 
-def _mark(scope: Scope, question: Query, sort: Sort, group: Group = Group.NONE) -> str:
+def _fingerprint_search(scope: Scope, question: Query, sort: Sort, group: Group = Group.NONE) -> str:
     """Return eight hex digits that name a question with its filters, order and grouping, by what is looked up."""
     terms = [(term.exact, term.prefixes, term.synonyms) for term in question.terms]
     grouping = () if group == Group.NONE else (str(group),)
@@ -327,13 +327,13 @@ def _read_matching(places: Sequence[int], question: Query) -> dict[int, StoryTex
 
 def _read_texts(places: Sequence[int]) -> dict[int, StoryText]:
     found = {}
-    for place, pk, tokens, length, marks in documents(places) if places else ():
+    for place, pk, tokens, length, marks in read_documents(places) if places else ():
         words = tokens.split(" ")
         found[place] = StoryText(pk, Text(words[:length], words[length:], marks.split(" ")))
     return {place: found[place] for place in places if place in found}
 
 
-def _score(place: int, found: StoryText, question: Query) -> SearchHit:
+def _score_story(place: int, found: StoryText, question: Query) -> SearchHit:
     """Score by relevance and freshness: each year adds the same, so two stories never change their order as they grow old."""
     fresh = FRESH_ALONE if len(question.terms) == 1 else FRESH
     score = WORDS_WEIGHT * found.text.score(question) + fresh * (place >> TIE) / YEAR
@@ -346,13 +346,13 @@ def _cut_page(hits: Sequence[SearchHit], limit: int, values: Sequence[Any]) -> t
     if values:
         score, place = values[-2:]
         if not isinstance(score, int | float) or isinstance(score, bool):
-            raise invalid()
-        left = [hit for hit in left if hit[:2] < (float(score), _check_place(place))]
+            raise build_cursor_error()
+        left = [hit for hit in left if hit[:2] < (float(score), _validate_place(place))]
     return left[:limit], len(left) > limit
 
 
-def _check_place(value: Any) -> int:
+def _validate_place(value: Any) -> int:
     """Raises: InvalidArgument."""
     if not isinstance(value, int) or isinstance(value, bool) or abs(value) >= 2**62:
-        raise invalid()
+        raise build_cursor_error()
     return value

@@ -15,11 +15,11 @@ from rapidfuzz.distance import OSA
 
 from config.errors import InvalidArgument
 from wire.models import Snapshot, Story
-from wire.models.search import encode_filters, first_place, is_held
+from wire.models.search import encode_filters, get_first_place, is_term_held
 from wire.schemas.params import Group, Sort
 from wire.schemas.stories_answer import StoriesAnswer
 from wire.schemas.story import PeriodOut, SearchOut
-from wire.search.ranking import Scope, newest_page, ranked_page
+from wire.search.ranking import Scope, build_newest_page, build_ranked_page
 from wire.text.date_range import find_period
 from wire.text.query import EVERYTHING, SOME, Term, forms
 from wire.text.question_language import find_languages, small_words_of
@@ -38,7 +38,7 @@ SELDOM: Final = 1000  # … one in so many stories uses is meant
 LONG: Final = 9  # letters from which two slips may be, one else
 
 
-def search(
+def search_stories(
     query: str,
     scope: Scope,
     today: dt.date,
@@ -55,7 +55,7 @@ def search(
     """
     period = find_period(query, today)
     spelled = period.rest if period else query
-    right = corrections(_QUOTED.sub(" ", spelled))
+    right = suggest_corrections(_QUOTED.sub(" ", spelled))
     if right:
         spelled = _WORD.sub(lambda word: right.get(word[0].casefold(), word[0]), spelled)
     if not chains(spelled) and period is None:
@@ -63,7 +63,7 @@ def search(
     page = None
     if period and scope.low is None and scope.high is None:
         days = (period.since, period.until)
-        low, high = (None if day is None else first_place(dt.datetime.combine(day, dt.time(), dt.UTC)) for day in days)
+        low, high = (None if day is None else get_first_place(dt.datetime.combine(day, dt.time(), dt.UTC)) for day in days)
         with suppress(InvalidArgument):  # the cursor may be of the whole scope
             page = _find_page(spelled, replace(scope, low=low, high=high), limit, cursor, sort, group)
     is_narrowed = page is not None and bool(page.head.total)
@@ -73,11 +73,11 @@ def search(
     if period:
         page.head.period = PeriodOut(said=period.said, since=period.since, until=period.until, applied=is_narrowed)
         if not is_narrowed and scope.low is None and scope.high is None:
-            _say_missing(page.head.period)
+            _note_missing_period(page.head.period)
     return page
 
 
-def _say_missing(period: PeriodOut) -> None:
+def _note_missing_period(period: PeriodOut) -> None:
     """Say that no story of a period matched, and how far the wire goes."""
     newest = Snapshot.objects.order_by("-wire_date").values_list("wire_date", flat=True).first()
     if newest is not None:
@@ -93,13 +93,13 @@ def _say_missing(period: PeriodOut) -> None:
 def _find_page(query: str, scope: Scope, limit: int, cursor: str | None, sort: Sort, group: Group) -> StoriesAnswer[SearchOut]:
     asked = forms(query, COMPANY_MARKS)
     if not asked:
-        return newest_page(scope, [EVERYTHING], limit, cursor)
+        return build_newest_page(scope, [EVERYTHING], limit, cursor)
     if sort == Sort.NEWEST:
-        return newest_page(scope, [form for form in asked if form.least > SOME], limit, cursor)
-    return ranked_page(scope, asked, query, limit, cursor, group)
+        return build_newest_page(scope, [form for form in asked if form.least > SOME], limit, cursor)
+    return build_ranked_page(scope, asked, query, limit, cursor, group)
 
 
-def corrections(question: str) -> dict[str, str]:
+def suggest_corrections(question: str) -> dict[str, str]:
     """Return, for each word that no story holds and no dictionary knows, the nearest that stories use, one slip away, the most
     frequent of several. A name is put right by names only: Sonos may be missing from the news, but it is no slip of "songs".
     """
@@ -114,13 +114,13 @@ def corrections(question: str) -> dict[str, str]:
     for word, spelling in spellings.items():
         if len(word) >= SHORTEST and word.isascii() and word.isalpha() and word not in small:
             in_dictionary = any(f'"{form}":'.encode() in _load_dictionary(languages[0]) for form in (word, spelling))
-            is_known = in_dictionary or is_held(Term((token(word),)))
-            if not is_known and (nearest := _find_nearest(word, is_name=word in names)):
+            is_known = in_dictionary or is_term_held(Term((token(word),)))
+            if not is_known and (nearest := _find_nearest_word(word, is_name=word in names)):
                 right[word] = nearest
     return right
 
 
-def _find_nearest(word: str, *, is_name: bool) -> str | None:
+def _find_nearest_word(word: str, *, is_name: bool) -> str | None:
     newest = Snapshot.objects.order_by("-sequence").values_list("wire_sha256", flat=True).first()
     frequencies, capitals, stories = _count_words(newest)
     if any(other.startswith(word) for other in frequencies):

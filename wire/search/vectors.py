@@ -57,7 +57,7 @@ class E5:
 
 
 @cache
-def embedder() -> Embedder | None:
+def load_embedder() -> Embedder | None:
     """Return the model, loaded once a process; None when WIRE_VECTORS is off or the package is missing or not for this machine."""
     if not settings.WIRE_VECTORS or find_spec(PACKAGE) is None:
         return None
@@ -72,13 +72,13 @@ def fill(seconds: float | None = None, *, only_pending: bool = False, progress: 
     or some `seconds` are over. Return how many were made; 0 without a model. Killed half-way it keeps every finished batch.
     `progress` hears how many were made after each batch.
     """
-    model, made, until = embedder(), 0, None if seconds is None else time.monotonic() + seconds
+    model, made, until = load_embedder(), 0, None if seconds is None else time.monotonic() + seconds
     if model is None:
         return 0
     newest = StoryRevision.objects.filter(story=OuterRef("story")).order_by("-revision").values("revision")[:1]
     StoryVector.objects.filter(story__pending=True).exclude(revision=Subquery(newest)).delete()
     while until is None or time.monotonic() < until:
-        stories = missing(model.name).pending() if only_pending else missing(model.name)
+        stories = select_missing_stories(model.name).pending() if only_pending else select_missing_stories(model.name)
         keys = list(stories.newest_first().values_list("pk", flat=True)[:BATCH])
         if not keys:
             break
@@ -90,23 +90,23 @@ def fill(seconds: float | None = None, *, only_pending: bool = False, progress: 
 
 def count_missing() -> int:
     """Return how many live stories have no vector of today's model; 0 without a model."""
-    model = embedder()
-    return missing(model.name).count() if model else 0
+    model = load_embedder()
+    return select_missing_stories(model.name).count() if model else 0
 
 
 def embed_stories(texts: Sequence[tuple[str, str]]) -> Vectors:
     """Return the vector of each headline and summary; no row without a model."""
-    model = embedder()
+    model = load_embedder()
     return model.embed([f"{headline}. {summary}" for headline, summary in texts]) if model else np.zeros((0, 1), np.float32)
 
 
-def missing(model: str) -> StoryQuerySet:
+def select_missing_stories(model: str) -> StoryQuerySet:
     return Story.objects.exclude(status=Status.WITHDRAWN).exclude(vector__model=model)
 
 
 @lru_cache(maxsize=1000)
 def embed_question(question: str) -> Vectors:
-    model = embedder()
+    model = load_embedder()
     assert model is not None, "only called with a model"  # noqa: S101
     vector: Vectors = model.embed([question], asked=True)[0]
     return vector

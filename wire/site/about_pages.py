@@ -12,7 +12,7 @@ from sources.vocabulary import Tier
 from wire import queries
 from wire.schemas.params import read_date
 from wire.site import llms_txt
-from wire.site.pages import PER_LIST, page, public, read
+from wire.site.pages import PER_LIST, page, parse_or_404, public_page
 from wire.templatetags.wire_site import html
 
 SNIPPETS: Final = (
@@ -34,10 +34,10 @@ MAX_PASTED: Final = 6_000  # characters; addresses hold no more with certainty
 CHART_HEIGHT: Final = 120
 
 
-@public
+@public_page
 def sources(request: HttpRequest) -> HttpResponse:
     health: dict[str, list[object]] = defaultdict(list)
-    found = queries.feeds_health()
+    found = queries.get_feeds_health()
     for feed in found.feeds:
         health[feed.publication].append(feed)
     roster = queries.list_sources()
@@ -45,7 +45,7 @@ def sources(request: HttpRequest) -> HttpResponse:
     return page(request, "sources.html", {"roster": roster, "tiers": tiers, "note": found.note})
 
 
-@public
+@public_page
 def source(request: HttpRequest, slug: str) -> HttpResponse:
     context = {
         "source": (found := queries.get_source(slug)),
@@ -59,19 +59,19 @@ def source(request: HttpRequest, slug: str) -> HttpResponse:
     return page(request, "source.html", context)
 
 
-@public
+@public_page
 def freshness(request: HttpRequest) -> HttpResponse:
-    return page(request, "freshness.html", {"health": queries.feeds_health()}, "no-store")
+    return page(request, "freshness.html", {"health": queries.get_feeds_health()}, "no-store")
 
 
-@public
+@public_page
 def provenance(request: HttpRequest, day: str | None = None) -> HttpResponse:
     """Show hash, link and signature of a day (default: the latest), and how to check them."""
-    found = queries.get_provenance(read(read_date, day) if day else None)
+    found = queries.get_provenance(parse_or_404(read_date, day) if day else None)
     return page(request, "provenance.html", {"day": found, "near": queries.list_neighbours(found.wire_date), "chosen": day})
 
 
-@public
+@public_page
 def verify(request: HttpRequest) -> HttpResponse:
     """Check every citation of the wire in a pasted text against the record."""
     pasted = request.GET.get("text", "").replace("\r\n", "\n").strip()  # a line's end is one character where a browser counts
@@ -85,10 +85,10 @@ def verify(request: HttpRequest) -> HttpResponse:
     return page(request, "verify.html", context, "no-store" if text else BRIEFLY)
 
 
-@public
+@public_page
 def usage(request: HttpRequest) -> HttpResponse:
     """Show the number of calls by agents, without anything about the callers."""
-    days, names = queries.usage()
+    days, names = queries.count_usage()
     most = max(calls for _, calls, _ in days) or 1
 
     def bar(number: int) -> tuple[int, int]:
@@ -101,10 +101,10 @@ def usage(request: HttpRequest) -> HttpResponse:
     return page(request, "usage.html", {"names": names, **sums, "bars": bars, "most": most, "height": CHART_HEIGHT})
 
 
-@public
+@public_page
 def for_agents(request: HttpRequest) -> HttpResponse:
     """Show how to connect; a test runs each snippet and each example."""
-    addresses = llms_txt.addresses()
+    addresses = llms_txt.list_addresses()
     snippets = [(name, label, render_to_string(f"snippets/{file}", addresses).strip()) for name, label, file in SNIPPETS]
     examples = [(name, label, _read_example(file)) for name, label, file in EXAMPLES]
     return page(request, "for_agents.html", {"snippets": [*snippets, *examples], "costs": html(_read_costs())})
@@ -122,12 +122,12 @@ def _read_costs() -> str:
     return text.partition("<!-- costs -->\n")[2].partition("<!-- /costs -->")[0]
 
 
-@public
+@public_page
 def mcp_spec(request: HttpRequest) -> HttpResponse:
-    return page(request, "mcp_spec.html", {"spec_html": html(llms_txt.spec().decode())})
+    return page(request, "mcp_spec.html", {"spec_html": html(llms_txt.read_mcp_spec().decode())})
 
 
-@public
-def text(request: HttpRequest, name: str) -> HttpResponse:
+@public_page
+def text_page(request: HttpRequest, name: str) -> HttpResponse:
     """Show about, privacy or terms."""
     return page(request, f"{name}.html", {})

@@ -35,6 +35,6 @@ _PAGES: Final = [
 
 
 @lru_cache(maxsize=1_000)
-def parameters_of(path: str) -> frozenset[str] | None:
+def get_cached_parameters(path: str) -> frozenset[str] | None:
     """Return the names of the parameters that a page takes; None for a page that is not cached."""
     return next((names for pattern, names in _PAGES if pattern.fullmatch(path)), None)

@@ -18,7 +18,7 @@ from markdown_it.token import Token
 
 from config.errors import NotFound
 from config.http.responses import BRIEFLY
-from wire.site.pages import page, public
+from wire.site.pages import page, public_page
 from wire.templatetags.wire_site import wrap_tables
 
 ROOT: Final = Path(settings.BASE_DIR)
@@ -45,18 +45,18 @@ def get_address(name: str) -> str:
     return reverse("docs") if name == INDEX else reverse("docs-page", args=[name])
 
 
-@public
+@public_page
 def document(request: HttpRequest, name: str = INDEX) -> HttpResponse:
     title, content = render_document(_find_document(name))
     return page(request, "docs.html", {"title": title, "document_html": content, "name": name, "is_index": name == INDEX})
 
 
-@public
+@public_page
 def document_markdown(_request: HttpRequest, name: str) -> HttpResponse:
     return _to_text(_find_document(name), "text/markdown")
 
 
-@public
+@public_page
 def linked_file(_request: HttpRequest, name: str) -> HttpResponse:
     """Show a picture or the text of a file of the project, if a document links to it."""
     if name not in _list_linked_files():

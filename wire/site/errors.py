@@ -28,7 +28,7 @@ def healthz(_request: HttpRequest) -> HttpResponse:
 def readyz(_request: HttpRequest) -> HttpResponse:
     """Answer 200 with the age of the snapshot in seconds when the database answers and a snapshot is served, else 503."""
     try:
-        snapshot = queries.latest_snapshot()
+        snapshot = queries.get_latest_snapshot()
     except Unavailable:
         return _not_ready("database", "The database does not answer; the log says why. Cached answers are served, marked as stale.")
     except Error:
@@ -48,40 +48,40 @@ def _not_ready(what: str, why: str) -> HttpResponse:
     return response
 
 
-def unreadable(request: HttpRequest, exception: Exception) -> HttpResponse:
+def bad_request_page(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Answer 400, as JSON under /api/ and as Django does elsewhere."""
     if request.path.startswith("/api/"):
         return error_answer(BadRequest())
     return bad_request(request, exception)
 
 
-def stale_form(request: HttpRequest, reason: str = "") -> HttpResponse:  # noqa: ARG001  it tells of cookies and tokens
+def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:  # noqa: ARG001  it tells of cookies and tokens
     """Answer 403 for a form of the desk that was opened before its editor logged in anew, 405 elsewhere."""
     if not request.path.startswith("/admin/"):
         return HttpResponseNotAllowed(("GET", "HEAD"))
-    return _page(request, "403_csrf.html", 403)
+    return _render_error_page(request, "403_csrf.html", 403)
 
 
 def forbidden(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:  # noqa: ARG001
     """Answer 403 with what to do about it; only the desk forbids anything."""
-    return _page(request, "403.html", 403)
+    return _render_error_page(request, "403.html", 403)
 
 
-def missing(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:  # noqa: ARG001
+def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:  # noqa: ARG001
     """Answer 404, as JSON under /api/ and as a page elsewhere."""
     if request.path.startswith("/api/"):
         return error_answer(NotFound("There is no such address.", "All addresses are described in /api/openapi.json."))
-    return _page(request, "404.html", 404)
+    return _render_error_page(request, "404.html", 404)
 
 
-def show_fault(request: HttpRequest) -> HttpResponse:
+def server_error(request: HttpRequest) -> HttpResponse:
     """Answer 500 without anything internal."""
     if request.path.startswith("/api/"):
         return error_answer(InternalError())
     return render(request, "500.html", status=500)
 
 
-def _page(request: HttpRequest, template: str, status: int) -> HttpResponse:
+def _render_error_page(request: HttpRequest, template: str, status: int) -> HttpResponse:
     """Render a page about an error; 503 while the database is away."""
     try:
         return render(request, template, status=status)

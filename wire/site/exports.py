@@ -30,7 +30,7 @@ T = TypeVar("T")
 View = Callable[..., HttpResponse]
 
 
-def file(view: View) -> View:
+def file_view(view: View) -> View:
     """Wrap a view of a file for programs: its errors have the shape of the API's."""
 
     @require_safe
@@ -44,29 +44,29 @@ def file(view: View) -> View:
     return answer_errors
 
 
-@file
+@file_view
 def ndjson(request: HttpRequest, day: str) -> HttpResponse:
-    body = queries.get_day_ndjson(*_read_day(request, day))
+    body = queries.get_day_ndjson(*_parse_day_params(request, day))
     return HttpResponse(body, content_type=TYPES["ndjson"], headers={"Cache-Control": BRIEFLY})
 
 
-@file
+@file_view
 def manifest(request: HttpRequest, day: str) -> HttpResponse:
     """Answer length and checksum of a day's NDJSON."""
-    return answer(queries.describe_day_file(*_read_day(request, day)), BRIEFLY)
+    return answer(queries.describe_day_file(*_parse_day_params(request, day)), BRIEFLY)
 
 
-@file
+@file_view
 def export_list(request: HttpRequest, form: str) -> HttpResponse:
     """Answer a day, or a page of a list, as BibTeX, RIS, CSL-JSON or ninjs 3; the Link header leads to the next page."""
     if form not in FORMS:
         raise NotFound(f"There is no export in the format {form[:20]!r}.", f"Ask for {', '.join(FORMS)}.")
     given = _read_params(request, "date", "category", "topic", "query", "cursor")
-    page = queries.get_list(
+    page = queries.get_export_page(
         form,
-        _read("date", read_day, given.get("date")),
-        _read("category", Category, given.get("category")),
-        _read("topic", Topic, given.get("topic")),
+        _parse_param("date", read_day, given.get("date")),
+        _parse_param("category", Category, given.get("category")),
+        _parse_param("topic", Topic, given.get("topic")),
         given.get("query"),
         given.get("cursor"),
     )
@@ -79,10 +79,10 @@ def export_list(request: HttpRequest, form: str) -> HttpResponse:
     return response
 
 
-def _read_day(request: HttpRequest, day: str) -> tuple[dt.date, int | None]:
-    date = _read("date", read_date, day)
+def _parse_day_params(request: HttpRequest, day: str) -> tuple[dt.date, int | None]:
+    date = _parse_param("date", read_date, day)
     assert date is not None  # noqa: S101
-    return date, _read("revision", int, _read_params(request, "revision").get("revision"))
+    return date, _parse_param("revision", int, _read_params(request, "revision").get("revision"))
 
 
 def _read_params(request: HttpRequest, *taken: str) -> dict[str, str]:
@@ -93,7 +93,7 @@ def _read_params(request: HttpRequest, *taken: str) -> dict[str, str]:
     return {name: value for name in taken if (value := request.GET.get(name))}
 
 
-def _read(name: str, parse: Callable[[str], T], text: str | None) -> T | None:
+def _parse_param(name: str, parse: Callable[[str], T], text: str | None) -> T | None:
     """Parse a parameter, if it is given. Raises: InvalidArgument where `parse` raises ValueError."""
     try:
         return None if text is None else parse(text)

@@ -16,7 +16,7 @@ SPEC: Final = Path(settings.BASE_DIR) / "docs" / "mcp-spec.md"
 
 def llms_txt() -> str:
     """The directives for crawlers and agents, with this site's own addresses; the same for the site and the MCP resource."""
-    return render_to_string("llms.txt", _context())
+    return render_to_string("llms.txt", _build_context())
 
 
 def llms_full_txt() -> str:
@@ -25,17 +25,17 @@ def llms_full_txt() -> str:
     return "\n\n---\n\n".join([llms_txt().rstrip(), *(file.read_text(encoding="utf-8").rstrip() for file in contracts)]) + "\n"
 
 
-def server_card() -> str:
+def build_server_card() -> str:
     """The MCP server card (SEP-2127, a draft): who the server is and where, for clients that did not connect yet."""
-    return render_to_string("server-card.json", _context())
+    return render_to_string("server-card.json", _build_context())
 
 
-def spec() -> bytes:
+def read_mcp_spec() -> bytes:
     """The MCP contract in Markdown, byte for byte: what the hash that is told is of."""
     return SPEC.read_bytes()
 
 
-def addresses() -> dict[str, str]:
+def list_addresses() -> dict[str, str]:
     """Return the addresses of the site and the MCP server, as operators set them, and the server's names."""
     return {
         "site": settings.WIRE_SITE_URL,
@@ -47,10 +47,10 @@ def addresses() -> dict[str, str]:
     }
 
 
-def _context() -> dict[str, Any]:
+def _build_context() -> dict[str, Any]:
     return {
-        **addresses(),
+        **list_addresses(),
         "directives": [plugin.directives for plugin in list_plugins() if plugin.directives],
         "spec_version": SPEC_VERSION,
-        "spec_sha256": hashlib.sha256(spec()).hexdigest(),
+        "spec_sha256": hashlib.sha256(read_mcp_spec()).hexdigest(),
     }

@@ -22,29 +22,29 @@ Node = dict[str, Any]
 _UNSAFE: Final = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 
 
-def site(request: HttpRequest) -> dict[str, Any]:
+def add_site_context(request: HttpRequest) -> dict[str, Any]:
     """Template context of every page."""
     return {
-        **llms_txt.addresses(),
-        "sample": SimpleLazyObject(queries.is_sample),
+        **llms_txt.list_addresses(),
+        "sample": SimpleLazyObject(queries.is_sample_wire),
         "navigation": [link for plugin in list_plugins() for link in plugin.navigation],
-        "graph": SimpleLazyObject(lambda: graph()),
+        "graph": SimpleLazyObject(lambda: render_graph()),
         "publication_slugs": SimpleLazyObject(sources_queries.slugs_by_name),
         "canonical": f"{settings.WIRE_SITE_URL}{request.path}",
     }
 
 
-def graph(nodes: Sequence[Node] = ()) -> SafeString:
+def render_graph(nodes: Sequence[Node] = ()) -> SafeString:
     """The JSON-LD of a page: the site's own nodes and these; safe inside <script>."""
     document = {
         "@context": "https://schema.org",
-        "@graph": [*json.loads(render_to_string("graph.json", llms_txt.addresses())), *nodes],
+        "@graph": [*json.loads(render_to_string("graph.json", llms_txt.list_addresses())), *nodes],
     }
     text = json.dumps(document, ensure_ascii=False, indent=1)
     return SafeString("".join(_UNSAFE.get(character, character) for character in text))
 
 
-def article(story: StoryOut) -> Node:
+def build_article(story: StoryOut) -> Node:
     """A story's metadata. What the publisher wrote is the publisher's: the node points to it and claims a summary only."""
     original: Node = {
         "@type": "NewsArticle",

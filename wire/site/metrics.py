@@ -25,7 +25,7 @@ from sources.vocabulary import Circuit
 from wire import queries
 from wire.models import Snapshot, Story
 from wire.search.vectors import count_missing
-from wire.site.errors import missing
+from wire.site.errors import not_found
 
 log = logging.getLogger(__name__)
 
@@ -35,7 +35,7 @@ def metrics(request: HttpRequest) -> HttpResponse:
     """404 without the token, as if there were no such address."""
     token = request.headers.get("Authorization", "").encode()
     if not settings.WIRE_METRICS_TOKEN or not hmac.compare_digest(token, f"Bearer {settings.WIRE_METRICS_TOKEN}".encode()):
-        return missing(request)
+        return not_found(request)
     lines = [*_of_process(), *_of_wire(), *(line for plugin in list_plugins() for line in plugin.list_metrics())]
     form = "text/plain; version=0.0.4; charset=utf-8"
     return HttpResponse("\n".join(lines) + "\n", content_type=form, headers={"Cache-Control": "no-store"})
@@ -56,7 +56,7 @@ def _of_process() -> Iterator[str]:
     yield _gauge("wire_database_outages", "How often the database became unreachable.", source.outages, kind="counter")
     if routing.REPLICA in settings.DATABASES:
         yield _gauge("wire_replica_read", "Whether the replica is read.", int(source.alias == routing.REPLICA))
-        is_up = int(not routing.explain_outage(queries.wire_version))
+        is_up = int(not routing.explain_outage(queries.get_wire_version))
         yield _gauge("wire_primary_up", "Whether the primary answers, whatever the replica does.", is_up)
         yield _gauge("wire_replica_fallbacks", "How often reads switched to the primary.", source.fallbacks, kind="counter")
 
@@ -74,7 +74,7 @@ def _of_wire() -> Iterator[str]:
 
 
 def _list_wire_metrics() -> Iterator[str]:
-    yield _gauge("wire_version", "Raised by every public change.", queries.wire_version(), kind="counter")
+    yield _gauge("wire_version", "Raised by every public change.", queries.get_wire_version(), kind="counter")
     yield _gauge("wire_pending_stories", "Stories with a change that is not published yet.", Story.objects.pending().count())
     yield _gauge("wire_vectors_missing", "Live stories without a vector: search and grouping use words alone.", count_missing())
     newest = Snapshot.objects.order_by("-sequence").values_list("sequence", "generated_at").first()
@@ -83,7 +83,7 @@ def _list_wire_metrics() -> Iterator[str]:
         yield _gauge("wire_snapshots", "Snapshots in the chain.", newest[0], kind="counter")
         yield _gauge("wire_snapshot_age_seconds", "Seconds since the newest snapshot was published.", age)
     feeds = feeds_health().feeds
-    states = Counter(map(_state, feeds))
+    states = Counter(map(_classify_feed, feeds))
     yield "# HELP wire_feeds The roster's feeds by state.\n# TYPE wire_feeds gauge"
     yield from (f'wire_feeds{{state="{state}"}} {states[state]}' for state in ("answers", "silent", "fails", "off"))
     tried = [feed.last_try_at.timestamp() for feed in feeds if feed.last_try_at]
@@ -91,7 +91,7 @@ def _list_wire_metrics() -> Iterator[str]:
         yield _gauge("wire_feed_last_try_timestamp_seconds", "Last fetch of any feed.", int(max(tried)))
 
 
-def _state(feed: FeedHealthOut) -> str:
+def _classify_feed(feed: FeedHealthOut) -> str:
     if not feed.active:
         return "off"
     # A machine without a network opens no circuit, and no feed answers it.

@@ -23,13 +23,13 @@ def picture(request: HttpRequest, story_id: str) -> HttpResponse:  # noqa: ARG00
     try:
         webp = queries.get_picture(story_id)
     except WireError as error:
-        return _refuse(error)
+        return _to_error_response(error)
     except OSError:  # the data directory is full or not ours; pages do without
         log.exception("The picture of %s could not be read or stored.", story_id)
-        return _refuse(InternalError())
+        return _to_error_response(InternalError())
     return HttpResponse(webp, content_type="image/webp", headers={"Cache-Control": CACHING, **ONLY_HERE})
 
 
-def _refuse(error: WireError) -> HttpResponse:
+def _to_error_response(error: WireError) -> HttpResponse:
     headers = {"Cache-Control": "no-store"}
     return HttpResponse(f"{error} {error.hint}\n", "text/plain; charset=utf-8", error.status, headers=headers)

@@ -16,7 +16,7 @@ from sources.vocabulary import Tier
 from wire import queries
 from wire.schemas.params import MAX_QUERY, Group, SearchForm, Sort
 from wire.schemas.story import StoryOut
-from wire.site.pages import page, public
+from wire.site.pages import page, public_page
 from wire.text import tokens
 from wire.text.query import EVERYTHING, Query, Text, forms
 from wire.text.vocabulary import Category, Topic
@@ -31,7 +31,7 @@ NEAREST: Final = 3  # stories that an empty answer offers
 Params = dict[str, str]  # the form's values by field; "" where nothing was chosen
 
 
-@public
+@public_page
 def search(request: HttpRequest) -> HttpResponse:
     """Show the form and its results: a search for words, or the newest stories that pass the filters."""
     params = read_params(request.GET, *SUBSCRIBED, "sort", "group")
@@ -45,7 +45,7 @@ def search(request: HttpRequest) -> HttpResponse:
             context |= _build_results(form, params, request.GET.get("cursor") or None)
             if form.query and not context["filters"] and not request.GET.get("cursor"):  # filters are for stories alone
                 is_best_first = form.sort == Sort.RELEVANCE and form.group == Group.EVENT
-                context |= _find_others(form.query, [hit["story"] for hit in context["hits"]] if is_best_first else None)
+                context |= _find_other_documents(form.query, [hit["story"] for hit in context["hits"]] if is_best_first else None)
     except InvalidArgument as error:
         return page(request, "search.html", context | {"refused": error}, "no-store", status=422)
     return page(request, "search.html", context, "no-store" if context.get("degraded") else BRIEFLY)
@@ -84,27 +84,27 @@ def _build_results(form: SearchForm, params: Params, cursor: str | None) -> dict
     parsed = forms(found.suggestion or (form.query.replace(found.period.said, " ") if found.period else form.query))
     question = EVERYTHING if not parsed else parsed[0 if found.matched == "all words" else -1]
     texts = describe_filters(form)
-    filters = [{"text": texts[name], "without": _address(params, **{name: ""})} for name in FILTERS if params[name]]
+    filters = [{"text": texts[name], "without": _build_search_address(params, **{name: ""})} for name in FILTERS if params[name]]
     words = [term.written for term in parsed[0].terms if term.written] if parsed else []
-    nearest = _find_nearest(form) if filters and not found.total else []
+    nearest = _find_nearest_stories(form) if filters and not found.total else []
     newest = Sort.NEWEST if form.sort == Sort.RELEVANCE else Sort.RELEVANCE
     return {
         "found": found,
         "hits": [{"story": story, "summary": _choose_summary(story, question)} for story in found.stories],
         "question": question,
         "understood": words,
-        "names": queries.list_named_in_query(form.query) if form.query else [],
+        "names": queries.find_query_names(form.query) if form.query else [],
         "topics_named": [topic for topic in Topic if topic.label.casefold() in words],
         "nearest": nearest or ([] if found.total else queries.list_stories(NEAREST).stories),
         "is_nearest_by_words": bool(nearest),
         "quoted": form.query if '"' in form.query else f"“{form.query}”",
         "filters": filters,
         "is_newest_first": form.sort == Sort.NEWEST or not form.query,
-        "other_order": _address(params, sort=newest) if form.query else None,
-        "all_stories": _address(params, group=Group.NONE) if found.group == Group.EVENT else None,
-        "next": _address(params, cursor=found.next_cursor) if found.next_cursor else None,
-        "corrected": _address(params, query=found.suggestion) if found.suggestion else None,
-        "wider": _address({"query": form.query}) if form.query and filters else None,
+        "other_order": _build_search_address(params, sort=newest) if form.query else None,
+        "all_stories": _build_search_address(params, group=Group.NONE) if found.group == Group.EVENT else None,
+        "next": _build_search_address(params, cursor=found.next_cursor) if found.next_cursor else None,
+        "corrected": _build_search_address(params, query=found.suggestion) if found.suggestion else None,
+        "wider": _build_search_address({"query": form.query}) if form.query and filters else None,
         "query_string": f"?{write_query(params)}",
     }
 
@@ -116,8 +116,8 @@ def describe_filters(form: SearchForm) -> dict[str, str]:
         "tier": f"in tier {form.tier}" if form.tier else "",
         "category": f"in {form.category.label}" if form.category else "",
         "topic": f"about {form.topic.label}" if form.topic else "",
-        "since": f"since {_write(form.since)}" if form.since else "",
-        "until": f"before {_write(form.until)}" if form.until else "",
+        "since": f"since {_format_moment(form.since)}" if form.since else "",
+        "until": f"before {_format_moment(form.until)}" if form.until else "",
     }
     return {name: text for name, text in texts.items() if text}
 
@@ -127,12 +127,12 @@ def write_query(params: Params) -> str:
     return urlencode({name: params[name] for name in SUBSCRIBED if params[name]}, quote_via=quote)
 
 
-def _find_nearest(form: SearchForm) -> list[StoryOut]:
+def _find_nearest_stories(form: SearchForm) -> list[StoryOut]:
     """Return the best stories for the words of a search without its filters."""
     return queries.search_wire(form.query, limit=NEAREST).stories if form.query else []
 
 
-def _find_others(query: str, stories: Sequence[StoryOut] | None) -> dict[str, Any]:
+def _find_other_documents(query: str, stories: Sequence[StoryOut] | None) -> dict[str, Any]:
     """Return the hits of other kinds than stories, which link to their events, with the title of each kind; `stories`: the best
     ones, if they are known.
     """
@@ -147,7 +147,7 @@ def _find_others(query: str, stories: Sequence[StoryOut] | None) -> dict[str, An
     return {"documents": [group for group in groups if group[1]], "degraded": found.degraded}
 
 
-def _write(moment: dt.datetime) -> str:
+def _format_moment(moment: dt.datetime) -> str:
     return f"{moment:%-d %B %Y}" if moment.time() == dt.time() else f"{moment:%-d %B %Y, %H:%M UTC}"
 
 
@@ -163,7 +163,7 @@ def _choose_summary(story: StoryOut, question: Query) -> str:
     return story.summary_short if more == shares else story.summary_medium
 
 
-def _address(params: Params, **changes: str) -> str:
+def _build_search_address(params: Params, **changes: str) -> str:
     """Return the search page with these parameters and changes; its first page unless `changes` has a cursor."""
     kept = {name: value for name, value in (params | changes).items() if value and (name, value) not in DEFAULTS}
     return f"/search?{urlencode(kept)}" if kept else "/search"

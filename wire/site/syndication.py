@@ -18,7 +18,7 @@ from wire import queries
 from wire.publishing.event_view import EventView
 from wire.queries import Correction
 from wire.schemas.story import EditorTakeOut, StoryOut
-from wire.site.pages import public, read
+from wire.site.pages import parse_or_404, public_page
 from wire.site.search import FILTERS, SUBSCRIBED, describe_filters, read_form, read_params, write_query
 from wire.templatetags.wire_site import html
 from wire.text.provenance import timestamp
@@ -61,11 +61,11 @@ class _Atom(Atom1Feed):
         handler.addQuickElement("content", item["content"], {"type": "html"})
 
 
-@public
+@public_page
 def feed(request: HttpRequest, name: str, form: str) -> HttpResponse:
     if form not in _TYPES:
         raise NotFound(f"There is no feed in the format {form!r}.", "Use rss, atom or json.")
-    title, path, items = _read_list(name, request.GET)
+    title, path, items = _read_feed_list(name, request.GET)
     hub = "" if name == "search" else settings.WIRE_WEBSUB_HUB  # searches are not announced: they are without number
     channel: dict[str, Any] = {
         "version": "https://jsonfeed.org/version/1.1",
@@ -86,57 +86,57 @@ def feed(request: HttpRequest, name: str, form: str) -> HttpResponse:
     return HttpResponse(body, content_type=f"{_TYPES[form]}; charset=utf-8", headers=headers)
 
 
-def _read_list(name: str, sent: QueryDict) -> tuple[str, str, list[Item]]:
+def _read_feed_list(name: str, sent: QueryDict) -> tuple[str, str, list[Item]]:
     """Return title, page and newest items of a list that can be subscribed to. Raises: NotFound, InvalidArgument."""
     kind, _, which = name.partition("-")
     match kind:
         case "corrections":
-            return "corrections", "/corrections", [*map(_correction_item, queries.corrections(ITEMS)[0])]
+            return "corrections", "/corrections", [*map(_to_correction_item, queries.list_corrections(ITEMS)[0])]
         case "takes":
-            return "editor’s takes", "/archive", [_take_item(take, at) for take, at in queries.latest_takes(ITEMS)]
+            return "editor’s takes", "/archive", [_to_take_item(take, at) for take, at in queries.list_latest_takes(ITEMS)]
         case "events":
-            return "all events", "/", [*map(_event_item, queries.category_events(None, ITEMS).events)]
+            return "all events", "/", [*map(_to_event_item, queries.list_category_events(None, ITEMS).events)]
         case "stories":
-            return "all stories", "/new", _story_items(queries.list_stories(ITEMS).stories)
+            return "all stories", "/new", _to_story_items(queries.list_stories(ITEMS).stories)
         case "category":
-            category = read(Category, which)
-            return category.label, f"/category/{category}", _story_items(queries.get_category(category, ITEMS).stories)
+            category = parse_or_404(Category, which)
+            return category.label, f"/category/{category}", _to_story_items(queries.get_category(category, ITEMS).stories)
         case "topic":
-            topic = read(Topic, which)
-            return topic.label, f"/topic/{topic}", _story_items(queries.get_topic_coverage(topic, None, ITEMS).stories)
+            topic = parse_or_404(Topic, which)
+            return topic.label, f"/topic/{topic}", _to_story_items(queries.get_topic_coverage(topic, None, ITEMS).stories)
         case "about":
             found = queries.get_entity(which, None, ITEMS)
-            return found.head.name, f"/about/{found.head.slug}", _story_items(found.stories)
+            return found.head.name, f"/about/{found.head.slug}", _to_story_items(found.stories)
         case "source":
             stories = queries.list_source_stories(which, ITEMS).stories
-            return queries.get_source(which).name, f"/source/{which}", _story_items(stories)
+            return queries.get_source(which).name, f"/source/{which}", _to_story_items(stories)
         case "event":
             event = queries.view_event(which)
             newest_first = [_news_item(report.story, event) for report in reversed(event.reports)]
             return event.lead.headline, f"/event/{event.event_id}", newest_first[:ITEMS]
         case "storyline":
             storyline, events = queries.view_storyline(which)
-            return storyline.headline, f"/storyline/{storyline.storyline_id}", [*map(_event_item, reversed(events[-ITEMS:]))]
+            return storyline.headline, f"/storyline/{storyline.storyline_id}", [*map(_to_event_item, reversed(events[-ITEMS:]))]
         case "search" if any((params := read_params(sent, *SUBSCRIBED)).values()):
             search = read_form(params)
             filters: dict[str, Any] = {name: getattr(search, name) for name in FILTERS}
             words = [f"“{search.query}”"] if search.query else ["stories"]
             title = " ".join([*words, *describe_filters(search).values()])
-            return title, f"/search?{write_query(params)}", _story_items(queries.newest_matches(search.query, ITEMS, **filters))
+            return (title, f"/search?{write_query(params)}", _to_story_items(queries.list_matches(search.query, ITEMS, **filters)))
     raise NotFound("There is no such feed.", "Every list links to its feeds.")
 
 
-def _story_items(stories: Iterable[StoryOut]) -> list[Item]:
+def _to_story_items(stories: Iterable[StoryOut]) -> list[Item]:
     stories = list(stories)
-    events = queries.events_by_id({story.event_id for story in stories})
+    events = queries.find_events_by_id({story.event_id for story in stories})
     return [_news_item(story, events[story.event_id]) for story in stories if story.event_id in events]  # one may just have moved
 
 
-def _event_item(event: EventView) -> Item:
+def _to_event_item(event: EventView) -> Item:
     """Return an event as its lead tells it, at the time of its first report; `date_modified` is the time of its latest."""
     url = f"{settings.WIRE_SITE_URL}/event/{event.event_id}"
     changed = max(event.latest.published_at, event.lead.updated_at)
-    return _news_item(event.lead, event, id=url, url=url, **_write_dates(event.first.published_at, changed))
+    return _news_item(event.lead, event, id=url, url=url, **_format_dates(event.first.published_at, changed))
 
 
 def _news_item(story: StoryOut, event: EventView, **changes: Any) -> Item:
@@ -157,11 +157,11 @@ def _news_item(story: StoryOut, event: EventView, **changes: Any) -> Item:
     return item | {"authors": authors, "tags": tags, "language": story.language} | changes
 
 
-def _take_item(take: EditorTakeOut, at: dt.datetime) -> Item:
+def _to_take_item(take: EditorTakeOut, at: dt.datetime) -> Item:
     return _item(take.url, take.title, [take.summary_short], "", at, at) | {"content_html": html(take.markdown)}
 
 
-def _correction_item(correction: Correction) -> Item:
+def _to_correction_item(correction: Correction) -> Item:
     url = f"{settings.WIRE_SITE_URL}/story/{correction.chatbotnews_id}#revision-{correction.revision}"
     text = f"{correction.what}, {correction.publisher}: {correction.reason}"
     return _item(url, f"{correction.what}: {correction.headline}", [text], "", correction.recorded_at, correction.recorded_at)
@@ -179,14 +179,14 @@ def _item(url: str, title: str, summary: list[str], more: str, published: dt.dat
         "summary": " ".join(summary),
         "content_html": "".join(f"<p>{escape(text)}</p>" for text in paragraphs),
         "content_text": "\n\n".join(paragraphs),
-        **_write_dates(published, updated),
+        **_format_dates(published, updated),
         "authors": [{"name": EDITORS}],
         "tags": [],
         "language": "en",
     }
 
 
-def _write_dates(published: dt.datetime, updated: dt.datetime) -> dict[str, str]:
+def _format_dates(published: dt.datetime, updated: dt.datetime) -> dict[str, str]:
     return {"date_published": timestamp(published), "date_modified": timestamp(updated)}
 
 

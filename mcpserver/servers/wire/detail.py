@@ -6,8 +6,8 @@ from typing import Any, Final
 import orjson
 
 from mcpserver.tooling.json_schema import compact_schema
-from wire.schemas.detail import BRIEF, Page, within
-from wire.schemas.story import estimated_tokens
+from wire.schemas.detail import BRIEF, Page, fit_into_budget
+from wire.schemas.story import estimate_tokens
 
 MOST_TOKENS: Final = 10_000  # of a list, unless more are asked for by `max_tokens`
 
@@ -15,7 +15,7 @@ MOST_TOKENS: Final = 10_000  # of a list, unless more are asked for by `max_toke
 def fit(max_tokens: int | None, limit: int, items: str, ask: Callable[[int], Page]) -> Page:
     """Return a list cut to `max_tokens`; where these are not given, to about MOST_TOKENS with a note that says so."""
     whole = ask(limit)
-    page = within(max_tokens or MOST_TOKENS, whole, items, ask)
+    page = fit_into_budget(max_tokens or MOST_TOKENS, whole, items, ask)
     shown, asked = len(page[items]), len(whole[items])
     if max_tokens is not None or shown == asked:
         return page
@@ -23,7 +23,7 @@ def fit(max_tokens: int | None, limit: int, items: str, ask: Callable[[int], Pag
         f"Cut at about {MOST_TOKENS:,} tokens: {shown} of the {asked} {items} asked for. next_cursor has the rest; a larger "
         "max_tokens, up to 1,000,000, gives more at once."
     )
-    return {"note": note, **page, "est_tokens": page["est_tokens"] + estimated_tokens([orjson.dumps(note)])}
+    return {"note": note, **page, "est_tokens": page["est_tokens"] + estimate_tokens([orjson.dumps(note)])}
 
 
 def shorten_output_schema(schema: dict[str, Any]) -> dict[str, Any]:

@@ -157,7 +157,7 @@ def _find_event(anchor: str) -> tuple[ConsensusOut, str]:
 def topic_deep_dive(args: TopicDeepDive) -> str:
     """The window ends with the latest published day, so that a wire that lags behind still answers."""
     try:
-        last = queries.latest_snapshot().wire_date
+        last = queries.get_latest_snapshot().wire_date
     except NothingPublished:
         return f"The wire has published nothing yet. Say so, and report no news. {CITE}"
     since = dt.datetime.combine(last, dt.time(), dt.UTC) - dt.timedelta(days=args.window_days - 1)
@@ -213,15 +213,15 @@ PROMPTS: Final[Mapping[str, PromptSpec]] = {
 
 
 def _list_todays_ids() -> list[str]:
-    return [story.chatbotnews_id for story in queries.todays_stories()]
+    return [story.chatbotnews_id for story in queries.list_todays_stories()]
 
 
 _VALUES: Final[Mapping[tuple[str, str], Callable[[], list[str]]]] = {
     ("wire://story/{id}", "id"): _list_todays_ids,
     ("wire://topic/{slug}", "slug"): lambda: list(Topic.values),
     ("wire://today/{category}", "category"): lambda: list(Category.values),
-    ("wire://archive/{date}", "date"): queries.published_dates,
-    ("wire://provenance/{date}", "date"): queries.published_dates,
+    ("wire://archive/{date}", "date"): queries.list_published_dates,
+    ("wire://provenance/{date}", "date"): queries.list_published_dates,
     ("daily-briefing", "focus"): lambda: [focus.value for focus in Focus],
     ("cite-chatbotnews", "story_id"): _list_todays_ids,
     ("topic-deep-dive", "topic"): lambda: list(Topic.values),

@@ -17,7 +17,7 @@ from wire.schemas.detail import Detail, shape_page
 from wire.schemas.params import read_date
 from wire.schemas.stories_answer import StoriesAnswer
 from wire.schemas.story import DayOut, DayStoriesOut, TopicOut
-from wire.search.cursor import decode, encode, invalid
+from wire.search.cursor import build_cursor_error, decode_cursor, encode_cursor
 from wire.site.llms_txt import llms_txt
 from wire.text.plain_text import plain_text
 from wire.text.vocabulary import Category, Topic
@@ -75,12 +75,12 @@ def list_resources(cursor: str | None = None) -> tuple[list[Resource], str | Non
     entries, begin = [*FIXED, *_list_todays_stories(), *_list_archive_days()], 0
     if cursor is not None:
         uris = [entry.uri for entry in entries]
-        (last,) = decode(cursor, {"resources": 1})[1]
+        (last,) = decode_cursor(cursor, {"resources": 1})[1]
         if last not in uris:
-            raise invalid()
+            raise build_cursor_error()
         begin = uris.index(last) + 1
     page = entries[begin : begin + PAGE]
-    return page, encode("resources", page[-1].uri) if begin + PAGE < len(entries) else None
+    return page, encode_cursor("resources", page[-1].uri) if begin + PAGE < len(entries) else None
 
 
 def add_mcp(day: StoriesAnswer[DayOut]) -> bytes:
@@ -108,7 +108,7 @@ def _list_todays_stories() -> list[Resource]:
             description=f"A story by {story.original_publisher}, {story.wire_date}.",
             mime_type=JSON,
         )
-        for story in queries.todays_stories()
+        for story in queries.list_todays_stories()
     ]
 
 
@@ -117,7 +117,7 @@ def _list_archive_days() -> list[Resource]:
         Resource(
             uri=f"wire://archive/{day}", name=f"Wire of {day}", description=f"The wire as published for {day}.", mime_type=JSON
         )
-        for day in queries.published_dates()
+        for day in queries.list_published_dates()
     ]
 
 
@@ -160,7 +160,7 @@ _NAMED: Final = {*(resource.uri for resource in FIXED), *(f"wire://today/{catego
 # Pattern, the template that a read of it counts under, reader.
 _READERS: Final[tuple[tuple[str, str, Callable[..., Content]], ...]] = (
     (r"wire://today", "", lambda: _wrap_json(add_mcp(queries.get_today()))),
-    (r"wire://today/brief", "", lambda: _wrap_brief(queries.list_day())),
+    (r"wire://today/brief", "", lambda: _wrap_brief(queries.list_day_stories())),
     (r"wire://today/([a-z]+)", "", lambda slug: _wrap_json(_get_todays_category(slug).json())),
     (r"wire://today/([a-z]+)/brief", "", lambda slug: _wrap_brief(_get_todays_category(slug))),
     (r"wire://editor-take/today", "", lambda: (MARKDOWN, queries.get_editor_take().markdown)),
@@ -168,8 +168,16 @@ _READERS: Final[tuple[tuple[str, str, Callable[..., Content]], ...]] = (
     (rf"wire://event/{_ID}", "wire://event/{id}", lambda event_id: _wrap_model(queries.get_event(event_id))),
     (r"wire://topic/([a-z]+)", "wire://topic/{slug}", lambda slug: _wrap_json(_get_topic(slug).json())),
     (r"wire://topic/([a-z]+)/brief", "wire://topic/{slug}/brief", lambda slug: _wrap_brief(_get_topic(slug))),
-    (rf"wire://archive/{_DATE}", "wire://archive/{date}", lambda day: _wrap_json(add_mcp(queries.get_archive(_parse_date(day))))),
-    (rf"wire://archive/{_DATE}/brief", "wire://archive/{date}/brief", lambda day: _wrap_brief(queries.list_day(_parse_date(day)))),
+    (
+        rf"wire://archive/{_DATE}",
+        "wire://archive/{date}",
+        lambda day: _wrap_json(add_mcp(queries.get_archived_day(_parse_date(day)))),
+    ),
+    (
+        rf"wire://archive/{_DATE}/brief",
+        "wire://archive/{date}/brief",
+        lambda day: _wrap_brief(queries.list_day_stories(_parse_date(day))),
+    ),
     (r"wire://sources", "", lambda: _wrap_model(queries.list_sources())),
     (r"wire://llms\.txt", "", lambda: (TEXT, llms_txt())),
     (r"wire://provenance/today", "", lambda: _wrap_model(queries.get_provenance())),

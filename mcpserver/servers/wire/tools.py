@@ -305,7 +305,7 @@ TOOLS: Final[Mapping[str, ToolSpec]] = {
         _build_tool(search, Search, SearchHits),
         _build_tool(fetch, Fetch, DocumentOut),
         _build_query_tool(queries.verify_citation, VerifyCitation, is_brief=True),
-        _build_query_tool(queries.get_proved, GetProvenance, name="get_provenance", is_brief=True),
+        _build_query_tool(queries.get_proved_day, GetProvenance, name="get_provenance", is_brief=True),
         _build_tool(get_changes, GetChanges, proofs.ChangesOut, is_brief=True),
         _build_query_tool(queries.corroborate, Corroborate, is_brief=True),
         _build_query_tool(queries.compare_coverage, CompareCoverage, is_brief=True),

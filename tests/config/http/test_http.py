@@ -197,7 +197,7 @@ def test_security_headers_are_on_every_answer(client: Client) -> None:
         answer = client.get(address)
         assert answer["X-Content-Type-Options"] == "nosniff"
         assert answer["Referrer-Policy"] == "same-origin"
-    assert queries.get_archive(DAY).stories
+    assert queries.get_archived_day(DAY).stories
 
 
 @pytest.mark.slow

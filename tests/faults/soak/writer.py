@@ -15,7 +15,7 @@ django.setup()
 from django.db import DatabaseError, close_old_connections  # noqa: E402
 
 from sources.entries import Entry  # noqa: E402
-from wire.ingest import lexicon  # noqa: E402
+from wire.ingest import classifier_terms  # noqa: E402
 from wire.ingest.normalise import Context  # noqa: E402
 from wire.ingest.save import save_entries  # noqa: E402
 from wire.publishing.publish import publish_pending  # noqa: E402
@@ -31,7 +31,7 @@ def main(number: int, pause: float) -> None:
         now = dt.datetime.now(dt.UTC).replace(microsecond=0)
         made += 1
         try:
-            save_entries([_entry(dice, now, number, made, n) for n in range(3)], Context.load(lexicon.load(), now))
+            save_entries([_entry(dice, now, number, made, n) for n in range(3)], Context.load(classifier_terms.load_lexicon(), now))
             publish_pending(now)
             print("wrote", flush=True)  # noqa: T201
         except DatabaseError as error:

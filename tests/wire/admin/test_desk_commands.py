@@ -33,24 +33,24 @@ def wait_for(is_so: Callable[[], bool]) -> None:
 
 @pytest.mark.slow
 def test_a_command_runs_beside_the_server_once_at_a_time_and_its_end_is_seen() -> None:
-    commands.start("shell", "shell", "-c", "input()", user="ada")  # without a terminal it ends at once
+    commands.start_command("shell", "shell", "-c", "input()", user="ada")  # without a terminal it ends at once
     with pytest.raises(Busy):
-        commands.start("shell", "shell", "-c", "print(1)", user="ben")
-    log = commands.read_log("shell")
+        commands.start_command("shell", "shell", "-c", "print(1)", user="ben")
+    log = commands.read_command_log("shell")
     assert (log.is_running, log.user, log.arguments) == (True, "ada", ["-c", "input()"])
-    wait_for(lambda: not commands.read_log("shell").is_running)
-    assert "EOFError" in commands.read_log("shell").text
-    commands.start("shell", "version", user="ben")
-    wait_for(lambda: not commands.read_log("shell").is_running)
-    assert commands.read_log("shell").text == django.__version__, "what the run before wrote is gone"
+    wait_for(lambda: not commands.read_command_log("shell").is_running)
+    assert "EOFError" in commands.read_command_log("shell").text
+    commands.start_command("shell", "version", user="ben")
+    wait_for(lambda: not commands.read_command_log("shell").is_running)
+    assert commands.read_command_log("shell").text == django.__version__, "what the run before wrote is gone"
 
 
 def test_a_file_that_is_missing_or_damaged_is_a_command_that_never_ran(settings: Settings) -> None:
-    assert commands.read_log("rebuild") == commands.CommandLog()
+    assert commands.read_command_log("rebuild") == commands.CommandLog()
     file = settings.WIRE_DATA_DIR / "desk" / "rebuild.log"
     file.parent.mkdir(parents=True)
     file.write_bytes(b'{"argum')
-    assert commands.read_log("rebuild") == commands.CommandLog()
+    assert commands.read_command_log("rebuild") == commands.CommandLog()
 
 
 @pytest.mark.parametrize(
@@ -69,8 +69,8 @@ def test_only_what_was_shown_whole_may_be_confirmed(
     monkeypatch: pytest.MonkeyPatch, arguments: list[str], text: str, may_confirm: bool, is_broken_off: bool
 ) -> None:
     monkeypatch.setattr(commands, "run_process", lambda _, log: log.write(f"{text}\n".encode()))
-    commands.start("rebuild", "rebuild", *arguments, user="ada")
-    log = commands.read_log("rebuild")
+    commands.start_command("rebuild", "rebuild", *arguments, user="ada")
+    log = commands.read_command_log("rebuild")
     assert (log.may_confirm, log.is_broken_off) == (may_confirm, is_broken_off)
     assert log.refusal == ("The database is away." if "CommandError" in text else "")
 
@@ -80,14 +80,14 @@ def test_a_rebuild_refuses_a_day_without_fetches_at_its_field_and_those_who_may_
     desk = at_desk("editor")
     for since, says in (("", "This field is required"), ("2020-01-01", "older fetches are gone"), ("x", "Enter a valid date")):
         assert says in words(desk.post(REBUILD, {"since": since})), since
-    assert commands.read_log("rebuild") == commands.CommandLog()
+    assert commands.read_command_log("rebuild") == commands.CommandLog()
     assert at_desk().get(REBUILD).status_code == 403
 
 
 def test_a_result_names_its_days_and_is_not_shown_below_a_refusal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(commands, "run_process", lambda _, log: log.write(b"Nothing would change.\n"))
     desk = at_desk("editor")
-    commands.start("rebuild", "rebuild", "--since", "2026-01-15", "--final-days", "--dry-run", user="ada")
+    commands.start_command("rebuild", "rebuild", "--since", "2026-01-15", "--final-days", "--dry-run", user="ada")
     shown = words(desk.get(REBUILD))
     assert "What would change Days since 15 Jan 2026, final days included. Started by ada" in shown
     refused = words(desk.post(REBUILD, {"since": "2020-01-01"}))

@@ -60,7 +60,7 @@ def test_a_changed_field_is_shown_with_its_old_and_its_new_value(desk: Client) -
 
 def test_a_value_that_may_hold_a_token_and_a_persons_data_are_not_shown() -> None:
     field = base.address_field()
-    assert base._to_words(field, "https://quince.example/feed?key=secret") == "https://quince.example/feed?key=…"
+    assert base._format_value(field, "https://quince.example/feed?key=secret") == "https://quince.example/feed?key=…"
     person("colleague")
     chief = person("chief")
     chief.is_superuser = True
@@ -81,7 +81,7 @@ def test_a_value_that_may_hold_a_token_and_a_persons_data_are_not_shown() -> Non
 def test_a_row_shows_the_present_state_of_a_load_and_the_last_name_of_what_is_gone(desk: Client) -> None:
     job = LoadJob.objects.create(source="c1.csv", fingerprint="1", status=LoadJob.Status.RUNNING)
     request = desk.get(PAGE).wsgi_request
-    base.remember(request, [job], "Uploaded c1.csv.")
+    base.log_change(request, [job], "Uploaded c1.csv.")
     LoadJob.objects.update(status=LoadJob.Status.DONE)
     assert f"c1.csv: {LoadJob.Status.DONE}" in shown(desk)
     assert f"c1.csv: {LoadJob.Status.RUNNING}" not in shown(desk)

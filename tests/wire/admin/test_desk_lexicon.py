@@ -18,7 +18,7 @@ from tests.factories import entry, next_lexicon, publish, second_feed, see, stor
 from tests.wire.desk import at_desk, save, words
 from wire.admin import lexicon as lexicon_admin
 from wire.admin.lexicon import MAX_ERRORS, MAX_ROWS, MAX_SHOWN
-from wire.ingest import corrections, lexicon
+from wire.ingest import classifier_terms, corrections
 from wire.models import LexiconTerm, Story
 from wire.publishing.publish import publish_pending
 from wire.text.vocabulary import Category, Topic
@@ -96,13 +96,13 @@ def test_a_preview_of_a_changed_term_puts_it_in_the_place_of_the_old_and_shows_t
 @pytest.mark.usefixtures("bare")
 def test_what_editors_set_and_feeds_about_ai_alone_are_left_out() -> None:
     publish(made := entry(title="Quince raises pickles"))
-    corrections.classify(story_of(made).chatbotnews_id, category=Category.ANALYSIS, topics=[], reason="It is.")
+    corrections.classify_story(story_of(made).chatbotnews_id, category=Category.ANALYSIS, topics=[], reason="It is.")
     for kind, target in (("category", "funding"), ("topic", "nvidia")):
-        assert lexicon.preview_changes(LexiconTerm(kind=kind, target=target, term="pickles", weight=9)) == ([], 1, 0, 0)
+        assert classifier_terms.preview_changes(LexiconTerm(kind=kind, target=target, term="pickles", weight=9)) == ([], 1, 0, 0)
     see(second_feed("wired"), entry(title="Quince sells pickles", url="https://www.wired.com/story/pickles", publisher="Wired"))
     publish_pending()
     off = LexiconTerm(kind="relevance", target="ai", term="sells", weight=-99)
-    assert lexicon.preview_changes(off) == ([], 2, 0, 0)
+    assert classifier_terms.preview_changes(off) == ([], 2, 0, 0)
 
 
 @pytest.mark.slow
@@ -130,7 +130,7 @@ def test_a_term_that_an_editor_touched_is_kept_through_updates_of_the_lexicon(de
     assert term is not None
     form = {"kind": term.kind, "target": term.target, "term": term.term, "weight": "0.25"}
     assert save(desk, f"/admin/wire/lexiconterm/{term.pk}/change/", form).status_code == 302
-    lexicon.sync(next_lexicon(tmp_path, quince=1.0))
+    classifier_terms.sync_shipped_terms(next_lexicon(tmp_path, quince=1.0))
     term.refresh_from_db()
     assert (term.weight, term.origin) == (0.25, "editor")
 
@@ -249,7 +249,7 @@ def test_an_import_that_fails_when_it_is_confirmed_changes_nothing(desk: Client,
         raise OperationalError("database is locked")
 
     tried = bring(desk, HEAD + rows(3))
-    monkeypatch.setattr(lexicon_admin, "remember", fails)
+    monkeypatch.setattr(lexicon_admin, "log_change", fails)
     assert confirm(desk, tried).status_code == 503
     assert LexiconTerm.objects.count() == 1
 

@@ -171,8 +171,8 @@ def test_a_second_decision_changes_nothing_and_says_so(desk: Client, three: list
 def test_a_pair_that_was_merged_or_withdrawn_or_dropped_meanwhile_is_refused_in_a_sentence(
     desk: Client, three: list[Entry]
 ) -> None:
-    corrections.merge([event_of(three[0]), event_of(three[1])], reason="One.", now=NOW)
-    corrections.withdraw(story_of(three[2]).chatbotnews_id, reason="Wrong.", now=NOW)
+    corrections.merge_events([event_of(three[0]), event_of(three[1])], reason="One.", now=NOW)
+    corrections.withdraw_story(story_of(three[2]).chatbotnews_id, reason="Wrong.", now=NOW)
     merged, withdrawn, dropped = doubt(three[0], three[1]), doubt(three[1], three[2]), doubt(three[0], three[2])
     dropped.delete()
     assert EMPTY in words(desk.get(QUEUE))

@@ -16,7 +16,7 @@ from wire.admin import commands
 from wire.admin.stories import get_headline
 from wire.ingest import corrections
 from wire.models import EditorTake, Snapshot, Story
-from wire.publishing.story_json import permalink
+from wire.publishing.story_json import get_permalink
 from wire.text.vocabulary import NEWER_RULES
 
 pytestmark = pytest.mark.django_db
@@ -43,7 +43,7 @@ def history() -> list[tuple[str, str]]:
 
 def test_a_story_leads_to_its_public_page_and_a_withdrawn_one_can_still_be_read(desk: Client) -> None:
     story = published(title="Quince ships")
-    corrections.withdraw(story.chatbotnews_id, reason="Retracted.")
+    corrections.withdraw_story(story.chatbotnews_id, reason="Retracted.")
     answer = desk.get(page_of(story))
     assert f'href="/story/{story.chatbotnews_id}"' in answer.content.decode()
     assert "Save" not in words(answer)
@@ -183,11 +183,11 @@ def test_only_what_is_not_as_usual_is_marked(desk: Client) -> None:
         return re.findall('<span class="mark">([^<]*)</span>', desk.get("/admin/wire/story/").content.decode())
 
     assert labels() == []
-    corrections.correct(story.chatbotnews_id, headline="Quince ships late", reason="It was late.")
-    corrections.pin([story.chatbotnews_id])
-    corrections.choose_lead(story.chatbotnews_id)
+    corrections.correct_texts(story.chatbotnews_id, headline="Quince ships late", reason="It was late.")
+    corrections.pin_stories([story.chatbotnews_id])
+    corrections.choose_event_lead(story.chatbotnews_id)
     assert labels() == ["corrected", "pinned", "leads its event"]
-    corrections.withdraw(story.chatbotnews_id, reason="It never was.")
+    corrections.withdraw_story(story.chatbotnews_id, reason="It never was.")
     assert labels()[0] == "withdrawn"
 
 
@@ -202,7 +202,7 @@ def test_a_preview_shows_the_card_and_the_citation_and_saves_nothing(desk: Clien
     assert f"Preview, not saved As readers would see it. {needed} Quince sails TechCrunch" in shown
     assert needed not in words(desk.post(page_of(story), form | {"reason": "It was wrong."}))
     assert (
-        f"According to TechCrunch, as summarized by ChatbotNews.ai, Quince sails. It is late. Source: {permalink(str(story))}"
+        f"According to TechCrunch, as summarized by ChatbotNews.ai, Quince sails. It is late. Source: {get_permalink(str(story))}"
         in shown
     )
     assert f"[corrected {today}]" in shown
@@ -239,7 +239,7 @@ def test_a_withdrawal_that_was_opened_before_a_newer_revision_withdraws_nothing(
     story = published(title="Quince ships")
     page = f"/admin/wire/story/{story.pk}/withdraw/"
     seen = desk.get(page).context["form"].initial["seen"]
-    corrections.correct(story.chatbotnews_id, headline="Quince ships late", reason="It was late.")
+    corrections.correct_texts(story.chatbotnews_id, headline="Quince ships late", reason="It was late.")
     for opened in (seen, ""):
         assert "Somebody else saved this meanwhile" in words(desk.post(page, {"reason": "Retracted.", "seen": opened}))
     assert Story.objects.get().status == "corrected"
@@ -279,7 +279,7 @@ def test_a_correction_says_what_was_published_and_stays_beside_what_was_before(d
     saved = desk.post(page_of(story), story_form(story, headline="Other", reason="It was wrong."), follow=True)
     assert f"Published: {story.wire_date:%-d %b %Y} (revision 2)." in words(saved)
     assert f"Headline {was} Other It was wrong." in words(desk.get(page_of(story)))
-    corrections.withdraw(story.chatbotnews_id, reason="It never happened.")
+    corrections.withdraw_story(story.chatbotnews_id, reason="It never happened.")
     assert "Status Corrected Withdrawn It never happened." in words(desk.get(page_of(story)))
 
 

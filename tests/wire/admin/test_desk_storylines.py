@@ -124,7 +124,7 @@ def test_what_cannot_be_joined_or_parted_is_said_and_changes_nothing(desk: Clien
     with pytest.raises(NotFound):
         corrections.join_storylines(first, "cbn-000000000000")
     assert list(Event.objects.order_by("pk").values_list()) == before
-    corrections.withdraw(story_of(four[3]).chatbotnews_id, reason="Wrong.", now=NOW)
+    corrections.withdraw_story(story_of(four[3]).chatbotnews_id, reason="Wrong.", now=NOW)
     with pytest.raises(InvalidArgument, match="Readers see no story"):
         corrections.join_storylines(first, event_of(four[3]))
 
@@ -141,7 +141,7 @@ def test_the_machine_leaves_what_was_settled(four: list[Entry]) -> None:
 def test_a_merge_hands_the_storyline_on_to_the_event_that_stays(four: list[Entry], now: dt.datetime) -> None:
     first, second, third, fourth = map(event_of, four)
     join(four[1], four[2], four[3])
-    corrections.merge([second, first], reason="One happening.", now=now)
+    corrections.merge_events([second, first], reason="One happening.", now=now)
     assert event_of(four[1]) == first
     assert storyline_of(fourth) == (first, [first, third, fourth])
     assert storyline_of(second) == (first, [first, third, fourth])
@@ -152,7 +152,7 @@ def test_of_two_storylines_that_were_linked_by_hand_a_merge_makes_one(four: list
     first, second, third, fourth = map(event_of, four)
     join(four[0], four[2])
     join(four[1], four[3])
-    corrections.merge([second, first], reason="One happening.", now=NOW)
+    corrections.merge_events([second, first], reason="One happening.", now=NOW)
     assert storyline_of(fourth) == (first, [first, third, fourth])
 
 
@@ -169,7 +169,7 @@ def test_a_merge_says_which_storyline_the_event_now_belongs_to(desk: Client, fou
     said = do(desk, four[0], do="merge", other=second, reason="One happening.")
     assert "Their event is in no storyline with other events." in said
     said = do(desk, four[0], do="split", story=first, reason="Two happenings.")
-    corrections.pin([first], pinned=False)
+    corrections.pin_stories([first], pinned=False)
     Event.objects.update(storyline=None)
     said = do(desk, four[3], do="merge", other=first, reason="One.")
     assert "Their event is in" not in said
@@ -200,7 +200,7 @@ def test_an_earlier_report_that_comes_late_takes_the_storyline_over(four: list[E
 def test_a_storyline_whose_first_event_was_withdrawn_keeps_its_address(desk: Client, four: list[Entry]) -> None:
     first, second, third, fourth = map(event_of, four)
     join(*four)
-    corrections.withdraw(story_of(four[0]).chatbotnews_id, reason="Wrong.", now=NOW)
+    corrections.withdraw_story(story_of(four[0]).chatbotnews_id, reason="Wrong.", now=NOW)
     assert storyline_of(third)[1] == [second, third, fourth]
     assert storyline_of(first) == storyline_of(third)
     assert Client().get(f"/storyline/{storyline_of(third)[0]}").status_code == 200
@@ -208,7 +208,7 @@ def test_a_storyline_whose_first_event_was_withdrawn_keeps_its_address(desk: Cli
     assert storyline_of(first) == (second, [second, third])
     assert Client().get(f"/storyline/{first}")["Location"] == f"/storyline/{second}"
     for made in four[1:3]:
-        corrections.withdraw(story_of(made).chatbotnews_id, reason="Wrong.", now=NOW)
+        corrections.withdraw_story(story_of(made).chatbotnews_id, reason="Wrong.", now=NOW)
     assert Client().get(f"/storyline/{first}").status_code == 404
 
 

@@ -8,7 +8,7 @@ import orjson
 from config.errors import NotFound
 from wire import queries
 from wire.models import Change, Story
-from wire.publishing.story_json import story_json
+from wire.publishing.story_json import render_story_json
 
 BEGINNING: Final = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 
@@ -50,7 +50,7 @@ class Follower:
 def database() -> dict[str, dict[str, Any]]:
     """Return every published story as it is shown."""
     rows = Story.objects.published().with_text()
-    return {story.chatbotnews_id: orjson.loads(story_json(story)) for story in rows}
+    return {story.chatbotnews_id: orjson.loads(render_story_json(story)) for story in rows}
 
 
 def changes() -> list[tuple[int, str, str]]:

@@ -16,7 +16,7 @@ from wire import queries
 from wire.ingest import corrections
 from wire.models import Change, Snapshot, Story
 from wire.publishing import changelog
-from wire.schemas.story import estimated_tokens
+from wire.schemas.story import estimate_tokens
 from wire.text.vocabulary import Category, ChangeKind
 
 pytestmark = pytest.mark.django_db
@@ -40,8 +40,8 @@ def test_a_new_story_an_edit_a_correction_and_a_withdrawal_are_told_one_by_one()
         ("day_published", "2026-01-15", 1),
     ]
     publish(entry(url=made.url, title="Quince Robotics says something else"))
-    corrections.correct(story_id, headline="Quince Robotics said nothing", reason="It said nothing.", now=NOW)
-    corrections.withdraw(story_id, reason="It was made up.", now=NOW)
+    corrections.correct_texts(story_id, headline="Quince Robotics said nothing", reason="It said nothing.", now=NOW)
+    corrections.withdraw_story(story_id, reason="It was made up.", now=NOW)
     assert [kind for kind, subject, _ in list_changes(3) if subject == story_id][-2:] == ["story_corrected", "story_withdrawn"]
     assert [number for (number,) in Change.objects.values_list("number")] == [*range(1, last() + 1)]
 
@@ -63,12 +63,12 @@ def test_nothing_new_is_no_change() -> None:
 def test_events_that_are_merged_and_split_by_an_editor_are_told() -> None:
     one, two = published(title="A lighthouse moves to the cloud"), published(title="Hedgehogs raise twelve million")
     before = last()
-    corrections.merge([one.chatbotnews_id, two.chatbotnews_id], reason="The same happening.", now=NOW)
+    corrections.merge_events([one.chatbotnews_id, two.chatbotnews_id], reason="The same happening.", now=NOW)
     kept, gone = sorted((one, two), key=lambda story: (story.published_at, story.chatbotnews_id))
     assert ("event_merged", gone.chatbotnews_id, None) in list_changes(before)
     assert ("story_moved", gone.chatbotnews_id, 1) in list_changes(before)
     before = last()
-    corrections.split([gone.chatbotnews_id], reason="Another happening after all.", now=NOW)
+    corrections.split_event([gone.chatbotnews_id], reason="Another happening after all.", now=NOW)
     assert ("event_split", kept.chatbotnews_id, None) in list_changes(before)
 
 
@@ -91,7 +91,7 @@ def test_a_follower_has_what_the_database_has(limit: int) -> None:
     assert follower.numbers == [*range(1, last() + 1)]
     assert follower.days == {str(day): revision for day, revision in Snapshot.objects.values_list("wire_date", "revision")}
     story = Story.objects.live()[0]
-    corrections.classify(story.chatbotnews_id, category=Category.FUNDING, topics=[], reason="Money.", now=NOW)
+    corrections.classify_story(story.chatbotnews_id, category=Category.FUNDING, topics=[], reason="Money.", now=NOW)
     follower.follow(limit)
     assert follower.stories == database()
     assert follower.numbers == [*range(1, last() + 1)]
@@ -100,8 +100,8 @@ def test_a_follower_has_what_the_database_has(limit: int) -> None:
 @pytest.mark.usefixtures("rich")
 def test_a_log_that_is_begun_late_leads_to_the_same_copy() -> None:
     Change.objects.all().delete()
-    assert changelog.create_missing() == last() > 0
-    assert changelog.create_missing() == 0
+    assert changelog.create_missing_log() == last() > 0
+    assert changelog.create_missing_log() == 0
     follower = Follower()
     follower.follow()
     assert follower.stories == database()
@@ -158,7 +158,7 @@ def test_an_answer_that_begins_counts_all_there_is_by_kind_and_is_small() -> Non
     assert queries.get_changes(since=BEGINNING, kinds=[ChangeKind.DAY_PUBLISHED]).counts == {"day_published": 4}
     assert "counts" not in queries.get_changes(first.next_cursor).model_dump()
     told = first.model_dump(mode="json")
-    assert first.est_tokens == pytest.approx(estimated_tokens([orjson.dumps(told)]), rel=0.01)
+    assert first.est_tokens == pytest.approx(estimate_tokens([orjson.dumps(told)]), rel=0.01)
     assert first.est_tokens <= 3_000
 
 
@@ -181,7 +181,7 @@ def test_none_that_came_since_is_left_out_although_a_run_writes_when_it_began(ho
 def test_a_cursor_of_another_log_is_refused() -> None:
     cursor = queries.get_changes(limit=1).next_cursor
     Change.objects.all().delete()
-    changelog.create_missing()
+    changelog.create_missing_log()
     with pytest.raises(InvalidArgument, match="a log that no longer exists"):
         queries.get_changes(cursor)
     for strange in ("x", "", cursor[:-2]):
@@ -193,7 +193,7 @@ def test_the_change_is_in_the_transaction_that_makes_it(monkeypatch: pytest.Monk
     def fail(*_args: object) -> None:
         raise RuntimeError
 
-    monkeypatch.setattr(changelog, "record", fail)
+    monkeypatch.setattr(changelog, "record_changes", fail)
     with pytest.raises(RuntimeError):
         publish(entry())
     assert not Story.objects.published().exists()

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
+from wire.ingest.classifier_terms import load_shipped_lexicon
 from wire.ingest.classify import BIAS, MODEL_FILE, Lexicon, Term, read_features, score_categories
-from wire.ingest.lexicon import load_shipped
 from wire.text.vocabulary import Category
 
 
@@ -57,7 +57,7 @@ def test_what_an_editor_adds_turns_the_category() -> None:
 
 
 def test_verbs_with_a_subject_and_an_object() -> None:
-    lexicon = load_shipped()
+    lexicon = load_shipped_lexicon()
     headlines = {
         "Asana acquires an AI agent startup": "funding",
         "OpenAI unveils Lockdown Mode": "launches",

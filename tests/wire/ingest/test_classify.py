@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from wire.ingest.classifier_terms import TAXONOMY_FILE
 from wire.ingest.classify import Lexicon, Term
-from wire.ingest.lexicon import TAXONOMY_FILE
 
 SECTIONS = ("categories", "topics", "relevance", "makers")
 

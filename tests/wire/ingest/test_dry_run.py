@@ -15,7 +15,7 @@ from tests.feedserver import FeedServer
 from tests.wire.archives import everything
 from tests.wire.ingesting import feed_at, item, rss, run
 from wire.ingest.feed_entries import list_feeds
-from wire.ingest.replay import recordings, replay
+from wire.ingest.replay import list_recordings, replay_recordings
 from wire.models import Story
 
 pytestmark = pytest.mark.django_db
@@ -84,13 +84,13 @@ def test_what_cannot_be_read_is_an_error_that_says_why(tmp_path: Path, server: F
 @pytest.mark.skipif(not CASES.is_dir(), reason="the recorded cases are not here")
 @pytest.mark.parametrize("case", sorted(path.name for path in CASES.glob("*") if (path / "techcrunch").is_dir()))
 def test_a_recorded_feed_is_told_as_a_replay_then_takes_it(case: str) -> None:
-    for recorded in recordings(CASES / case, list_feeds()):
+    for recorded in list_recordings(CASES / case, list_feeds()):
         try:
             rows = tried(recorded.file)
         except CommandError:
-            replay([recorded])
+            replay_recordings([recorded])
             continue
         assert rows[-1][0].endswith("Nothing was stored.")
-        total = replay([recorded])
+        total = replay_recordings([recorded])
         counts = {name: number for name, number in total.items() if name not in {"snapshots", "file:taken"}}
         assert Counter(row[0] for row in rows if len(row) > 1) == Counter(counts)

@@ -63,7 +63,7 @@ def show(feed: Feed, monkeypatch: pytest.MonkeyPatch) -> Any:
 def merged(show: Any) -> tuple[Story, Story]:
     """The older story, and the one that was merged into it while their day is open."""
     show(quince(), quince(url=MOVED, guid="g-2"))
-    duplicates.merge(now=NOW + 2 * HOUR)
+    duplicates.merge_twins(now=NOW + 2 * HOUR)
     older, younger = Story.objects.order_by("first_seen_at")
     return older, younger
 
@@ -140,7 +140,7 @@ def test_a_citation_from_before_is_found_and_led_to_the_story_that_stands(show: 
     cited, right = (queries.get_citation(story).citation for story in (younger, older))
     pin = f"{younger}@r1"
     pinned = queries.get_citation(younger).citation.replace(younger, pin)
-    duplicates.merge(now=NOW + 3 * HOUR)
+    duplicates.merge_twins(now=NOW + 3 * HOUR)
     (found,) = queries.verify_citation(cited).citations
     assert (found.verdict, found.correct, found.cited_revision) == ("outdated", right, 1)
     assert found.problems == [f"The story was merged into {older}, the same article: cite that one."]
@@ -155,7 +155,7 @@ def test_a_citation_from_before_is_found_and_led_to_the_story_that_stands(show: 
 def test_on_a_final_day_the_signed_record_stays_and_a_new_revision_says_why(show: Any) -> None:
     older, _ = show(quince(), quince(url=MOVED, guid="g-2"))
     before = everything()["wire.Snapshot"]
-    _, (snapshot,) = duplicates.merge(now=NOW + MONTH)
+    _, (snapshot,) = duplicates.merge_twins(now=NOW + MONTH)
     assert everything()["wire.Snapshot"][: len(before)] == before
     assert (snapshot.wire_date, snapshot.reason) == (DAY, MERGED.format(older))
     assert [line["chatbotnews_id"] for line in Snapshot.objects.get(pk=snapshot.pk).manifest["stories"]] == [str(older)]
@@ -167,7 +167,7 @@ def test_a_run_that_was_killed_is_taken_up_again(show: Any, monkeypatch: pytest.
     with monkeypatch.context() as killed:
         killed.setattr(duplicates, "publish_pending", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt))
         with pytest.raises(KeyboardInterrupt):
-            duplicates.merge(now=NOW + 3 * HOUR)
+            duplicates.merge_twins(now=NOW + 3 * HOUR)
     assert queries.get_citation(younger.chatbotnews_id).story_id == younger.chatbotnews_id  # nothing is public yet
     assert command().startswith("1 were already merged and wait to be published.\n")
     assert command(yes=True).endswith("Done: 0 merged, 1 snapshots published.\n")
@@ -201,7 +201,7 @@ def test_feeds_from_before_the_merge_change_nothing_when_they_are_replayed(show:
     show(*items)
     assert see(feed, quince(url="https://www.techcrunch.com/hardware/quince-ships", guid="g-2"), now=NOW + 2 * HOUR)
     publish_pending(now=NOW + 2 * HOUR)
-    duplicates.merge(now=NOW + 3 * HOUR)
+    duplicates.merge_twins(now=NOW + 3 * HOUR)
     before = everything()
     for number, item in enumerate(items):
         assert see(feed, item, now=NOW + number * HOUR) == [Outcome.DUPLICATE]
@@ -222,7 +222,7 @@ def test_a_story_that_is_the_twin_of_a_new_alias_alone_is_merged_in_the_same_run
     redirector = "https://go.techcrunch.com/r?id=77"
     late = {"published_at": "2026-01-15T16:00:00Z", "guid": ""}
     show(quince(url=redirector), quince(url="https://techcrunch.com/a/quince-ships", **late), quince(url=MOVED))
-    assert len(duplicates.plan().twins) == 2
+    assert len(duplicates.plan_merges().twins) == 2
     assert command(yes=True).endswith("Done: 2 merged, 1 snapshots published.\n")
     assert set(pairs().values()) == {redirector}
     before = everything()
@@ -282,13 +282,13 @@ def test_a_younger_story_that_an_editor_changed_is_named_and_stays(show: Any, ed
 
 def test_what_an_editor_withdrew_is_no_twin(show: Any) -> None:
     older, _ = show(quince(), quince(url=MOVED, guid="g-2"))
-    corrections.withdraw(older.chatbotnews_id, reason="Retracted.", now=NOW + 3 * HOUR)
+    corrections.withdraw_story(older.chatbotnews_id, reason="Retracted.", now=NOW + 3 * HOUR)
     assert command() == "Nothing would be merged.\n"
 
 
 def test_a_merged_story_whose_other_is_withdrawn_later_is_not_cited(merged: tuple[Story, Story], client: Client) -> None:
     older, younger = (story.chatbotnews_id for story in merged)
-    corrections.withdraw(older, reason="Retracted.", now=NOW + 3 * HOUR)
+    corrections.withdraw_story(older, reason="Retracted.", now=NOW + 3 * HOUR)
     answer = client.get(f"/api/citations/{younger}.json")
     assert (answer.status_code, answer.json()["error"]) == (410, "story_withdrawn")
     assert "do not cite either" in client.get(f"/story/{younger}").content.decode()
@@ -297,7 +297,7 @@ def test_a_merged_story_whose_other_is_withdrawn_later_is_not_cited(merged: tupl
 def test_no_editor_can_give_the_reason_of_a_merge(merged: tuple[Story, Story]) -> None:
     older, younger = merged
     with pytest.raises(InvalidArgument, match="reason is reserved for merges"):
-        corrections.withdraw(older.chatbotnews_id, reason=MERGED.format(younger))
+        corrections.withdraw_story(older.chatbotnews_id, reason=MERGED.format(younger))
 
 
 @pytest.mark.slow
@@ -310,5 +310,5 @@ def test_the_number_of_questions_does_not_grow_with_the_wire(
         )
     show(quince(), quince(url=MOVED, guid="g-2"))
     with django_assert_max_num_queries(5):
-        assert len(duplicates.plan().twins) == 1
+        assert len(duplicates.plan_merges().twins) == 1
     assert StoryRevision.objects.count() == 42

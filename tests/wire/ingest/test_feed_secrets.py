@@ -33,10 +33,10 @@ from tests.mcpserver.asgi import rpc
 from tests.wire.archives import line, ndjson, rss, rss_item
 from tests.wire.desk import at_desk
 from wire.corpora.articles.models import Publisher, Source
-from wire.ingest.feed_entries import policy
-from wire.ingest.run import collect
+from wire.ingest.feed_entries import get_fetch_policy
+from wire.ingest.run import run_ingest
 from wire.models import Story
-from wire.ops.doctor import examine
+from wire.ops.doctor import run_checks
 
 pytestmark = pytest.mark.django_db
 
@@ -83,7 +83,7 @@ def feed(server: FeedServer) -> Feed:
 
 def fetch_again(feed: Feed) -> str:
     """Fetch the feed by hand; what its health says of it then."""
-    (report,) = collect([Feed.objects.select_related("publication", "health").get(pk=feed.pk)], by_hand=True).reports
+    (report,) = run_ingest([Feed.objects.select_related("publication", "health").get(pk=feed.pk)], by_hand=True).reports
     return report.failure
 
 
@@ -185,7 +185,7 @@ def test_a_fault_of_ours_logs_no_token(feed: Feed, monkeypatch: pytest.MonkeyPat
     def fail(*_args: object, **_kwargs: object) -> None:
         raise RuntimeError(f"It fails at {feed.url}, and at {feed.url}.")
 
-    monkeypatch.setattr("wire.ingest.run.store", fail)
+    monkeypatch.setattr("wire.ingest.run.store_drafts", fail)
     fetch_again(feed)
     monkeypatch.undo()
     logging.getLogger("wire.ingest").error("%s", json.dumps({"address": feed.url, "well": True}))
@@ -329,7 +329,7 @@ def test_a_feed_that_had_a_password_before_is_masked_never_asked_and_named_by_th
     feed.refresh_from_db()
     failure = fetch_again(feed)
     assert failure == "The address cannot be fetched: it contains a user name or a password; correct it."
-    (finding,) = [finding for finding in examine(dt.datetime.now(dt.UTC)) if finding.name == "addresses"]
+    (finding,) = [finding for finding in run_checks(dt.datetime.now(dt.UTC)) if finding.name == "addresses"]
     assert "https://…@host.example/feed?token=… of TechCrunch" in str(finding)
     texts = {"doctor": str(finding), "page": client.get("/freshness").content.decode(), "failure": failure}
     assert holding(texts) == []
@@ -339,6 +339,6 @@ def test_a_feed_that_had_a_password_before_is_masked_never_asked_and_named_by_th
     "address", [*PASSWORDS, f"https://reader:{CANARY}/x@host.example/feed", f"https://reader:{CANARY}@host℀.example/"]
 )
 def test_fetching_refuses_a_password_and_its_words_quote_none(address: str) -> None:
-    ((_, outcome),) = fetch.fetch_all([fetch.Ask(0, address)], policy(), HostNotes())
+    ((_, outcome),) = fetch.fetch_all([fetch.Ask(0, address)], get_fetch_policy(), HostNotes())
     assert isinstance(outcome, fetch.Failed)
     assert CANARY not in outcome.message

@@ -30,7 +30,7 @@ from tests.wire.installation import install_sqlite
 from wire.ingest import feed_entries
 from wire.ingest import run as collecting
 from wire.ingest.feed_entries import list_feeds
-from wire.ingest.run import collect
+from wire.ingest.run import run_ingest
 from wire.models import Snapshot, Story, StoryRevision, WireState
 
 pytestmark = pytest.mark.django_db
@@ -116,14 +116,14 @@ def test_a_fault_of_our_own_in_one_feed_is_noted_and_costs_the_others_nothing(
 ) -> None:
     server.route("/feed.xml", body=rss(item(1)))
     bad, good = feed_at(server.url("/feed.xml", "127.0.0.2"), "wired"), feed_at(server.url("/feed.xml", "127.0.0.3"))
-    real = feed_entries.read
+    real = feed_entries.parse_feed
 
     def fails(feed: Feed, *rest: Any) -> Any:
         if feed.pk == bad.pk:
             raise ZeroDivisionError
         return real(feed, *rest)
 
-    monkeypatch.setattr(feed_entries, "read", fails)
+    monkeypatch.setattr(feed_entries, "parse_feed", fails)
     done = run(bad, good)
     assert {report.feed.pk: report.code for report in done.reports} == {bad.pk: "internal_error", good.pk: ""}
     assert "ZeroDivisionError" in caplog.text
@@ -375,7 +375,7 @@ def test_a_feed_that_is_deleted_meanwhile_costs_the_others_nothing(server: FeedS
     server.route("/feed.xml", body=rss(item(1)))
     feeds_then = list(Feed.objects.filter(pk__in=[doomed.pk, good.pk]).select_related("publication", "health"))
     Feed.objects.filter(pk=doomed.pk).delete()
-    assert {report.feed.pk: report.result for report in collect(feeds_then, by_hand=True).reports} == {
+    assert {report.feed.pk: report.result for report in run_ingest(feeds_then, by_hand=True).reports} == {
         doomed.pk: "failed",
         good.pk: "taken",
     }
@@ -393,6 +393,6 @@ def test_stop_ends_a_run_after_the_feed_at_hand_and_publishes_what_was_taken_in(
     server.route("/feed.xml", body=rss(item(1)))
     made = [feed_at(server.url("/feed.xml", f"127.0.0.{n}"), slug) for n, slug in enumerate(("wired", "zdnet", "axios"), start=2)]
     rows = list(Feed.objects.filter(pk__in=[f.pk for f in made]).select_related("publication", "health"))
-    done = collect(rows, by_hand=True, stop=Story.objects.exists)
+    done = run_ingest(rows, by_hand=True, stop=Story.objects.exists)
     assert len(done.reports) == 1
     assert len(done.published) == 1

@@ -450,7 +450,7 @@ def story_id(feed: Feed) -> str:
 
 
 def correct(story_id: str) -> None:
-    corrections.correct(story_id, headline="Quince does not ship", reason="It did not.", now=NOW + HOUR)
+    corrections.correct_texts(story_id, headline="Quince does not ship", reason="It did not.", now=NOW + HOUR)
 
 
 @pytest.mark.slow
@@ -477,7 +477,7 @@ def test_an_article_that_moves_after_a_correction_is_still_the_same_story(feed: 
 def test_a_withdrawn_story_stays_withdrawn_whatever_its_feed_or_google_news_says(
     feed: Feed, category_wire: Feed, story_id: str
 ) -> None:
-    corrections.withdraw(story_id, reason="Retracted.", now=NOW + HOUR)
+    corrections.withdraw_story(story_id, reason="Retracted.", now=NOW + HOUR)
     before = everything()
     assert see(feed, quince(title="Quince ships again"), now=NOW + DAY) == [DUPLICATE]
     assert publish_pending(now=NOW + DAY) == []
@@ -487,7 +487,7 @@ def test_a_withdrawn_story_stays_withdrawn_whatever_its_feed_or_google_news_says
 
 
 def test_an_editors_category_and_topics_are_kept_through_the_publishers_edits(feed: Feed, story_id: str) -> None:
-    corrections.classify(story_id, category=Category.ANALYSIS, topics=[Topic.XAI], reason="So.", now=NOW + HOUR)
+    corrections.classify_story(story_id, category=Category.ANALYSIS, topics=[Topic.XAI], reason="So.", now=NOW + HOUR)
     assert see(feed, quince(title="OpenAI raises $40 million in a funding round"), now=NOW + DAY) == [REVISED]
     assert (latest().category, latest().topics) == ("analysis", ["xai"])
 
@@ -607,7 +607,7 @@ def test_google_news_that_still_tells_the_older_headline_is_the_same_story(feed:
 def test_what_an_editor_took_out_is_not_filled_in_by_another_feed(feed: Feed) -> None:
     see(feed, quince(author="Ann Osprey"))
     publish_pending(now=NOW)
-    corrections.correct(story_of(quince()).chatbotnews_id, summary="", author="", reason="Untrue.", now=NOW + HOUR)
+    corrections.correct_texts(story_of(quince()).chatbotnews_id, summary="", author="", reason="Untrue.", now=NOW + HOUR)
     second = second_feed("techcrunch")
     assert see(second, quince(author="A. Osprey", summary="Out it is."), now=NOW + DAY) == [DUPLICATE]
     assert latest().summary_medium == ""

@@ -27,14 +27,14 @@ def section(server: FeedServer, monkeypatch: pytest.MonkeyPatch) -> Feed:
     """Anthropic's sitemap on the local server, whose articles are below the homepage's path. Addresses of stories need a name."""
     feed = feed_at(server.url("/sitemap.xml"), "anthropic-blog", feed_type=FeedType.SITEMAP)
     Publication.objects.filter(slug="anthropic-blog").update(homepage=server.url("/news"))
-    real = article_pages.article
+    real = article_pages.parse_article_page
 
     def named(*arguments: Any) -> list[Entry]:
         return [
             replace(entry, url=f"https://www.anthropic.com/news{entry.url.partition('/news')[2]}") for entry in real(*arguments)
         ]
 
-    monkeypatch.setattr(article_pages, "article", named)
+    monkeypatch.setattr(article_pages, "parse_article_page", named)
     return Feed.objects.select_related("publication").get(pk=feed.pk)
 
 
@@ -59,7 +59,7 @@ def test_a_page_gives_its_article_title_and_date_and_is_kept_for_a_rebuild(
 ) -> None:
     offer(server, "/news/whistle", "/careers/dentist")
     article(server, "/news/whistle", date=DATED)
-    report, tried = collecting.try_out(section)
+    report, tried = collecting.preview_feed(section)
     assert (report.counts, tried) == ({"pages to read": 1}, [])
     assert not FeedHealth.objects.exists()
     done = run(section)
@@ -68,7 +68,7 @@ def test_a_page_gives_its_article_title_and_date_and_is_kept_for_a_rebuild(
     assert (story["headline"], story["published_at"]) == ("Claude learns to whistle", DATED)
     assert not story["published_at_estimated"]
     assert not server.seen("/careers/dentist")
-    plan = rebuild.plan(RawFetch.objects.get(is_page=True).fetched_at.date())
+    plan = rebuild.plan_rebuild(RawFetch.objects.get(is_page=True).fetched_at.date())
     assert (plan.fetches, plan.unreadable, plan.added, plan.changed) == (2, [], [], [])
 
 
@@ -163,7 +163,7 @@ def test_a_bad_day_of_the_sitemap_makes_no_news_of_old_pages(server: FeedServer,
 def test_another_spelling_of_old_pages_is_no_news() -> None:
     feed = Feed.objects.select_related("publication").get(publication__slug="anthropic-blog")
     known = FeedHealth(feed=feed, changed_at=timezone.now(), pages={f"{NEWS}a/": article_pages.OLD, f"{NEWS}b": article_pages.DONE})
-    article_pages.split_titled(feed, known, [bare(f"{NEWS}{rest}") for rest in ("a", "b/?utm_source=map", "c")])
+    article_pages.split_off_untitled(feed, known, [bare(f"{NEWS}{rest}") for rest in ("a", "b/?utm_source=map", "c")])
     assert known.pages == {
         f"{NEWS}a": article_pages.OLD,
         f"{NEWS}b/?utm_source=map": article_pages.DONE,
@@ -174,17 +174,17 @@ def test_another_spelling_of_old_pages_is_no_news() -> None:
 def test_the_index_of_a_section_is_none_of_its_articles() -> None:
     feed = Feed.objects.select_related("publication").get(publication__slug="anthropic-blog")
     known = FeedHealth(feed=feed)
-    article_pages.split_titled(feed, known, [bare(f"{NEWS}{rest}") for rest in ("", "/", "#top", "?utm_source=map", "?p=7")])
+    article_pages.split_off_untitled(feed, known, [bare(f"{NEWS}{rest}") for rest in ("", "/", "#top", "?utm_source=map", "?p=7")])
     assert known.pages == {f"{NEWS}?p=7": article_pages.OLD}
-    assert article_pages.article(feed, b"<title>News</title>", url=NEWS) == []
+    assert article_pages.parse_article_page(feed, b"<title>News</title>", url=NEWS) == []
 
 
 def test_a_page_that_leads_out_of_the_section_is_no_article_of_the_publication() -> None:
     feed = Feed.objects.select_related("publication").get(publication__slug="anthropic-blog")
     page = b"<title>Claude</title>"
-    assert article_pages.article(feed, page, url="https://www.anthropic.com/news/claude")
+    assert article_pages.parse_article_page(feed, page, url="https://www.anthropic.com/news/claude")
     for url in ("https://evil.example/news/claude", "https://www.anthropic.com/about", "https://www.anthropic.com/newsroom"):
-        assert article_pages.article(feed, page, url=url) == []
+        assert article_pages.parse_article_page(feed, page, url=url) == []
 
 
 def test_a_page_that_says_that_it_is_not_there_is_counted_and_looked_at_again(server: FeedServer, section: Feed) -> None:
@@ -205,5 +205,5 @@ def test_a_page_that_says_that_it_is_not_there_is_counted_and_looked_at_again(se
 
 def test_a_page_that_leads_to_the_sites_page_for_missing_ones_is_counted_too() -> None:
     feed = Feed.objects.select_related("publication").get(publication__slug="anthropic-blog")
-    (entry,) = article_pages.article(feed, b"<title>404 Not Found</title>", url="https://www.anthropic.com/404")
+    (entry,) = article_pages.parse_article_page(feed, b"<title>404 Not Found</title>", url="https://www.anthropic.com/404")
     assert entry.is_not_found

@@ -26,7 +26,7 @@ from tests.mcpserver.asgi import get, prompt, read, request, rpc, structured
 from tests.mcpserver.conftest import close_connections, no_rate_limit  # noqa: F401  autouse
 from tests.wire.archives import verifywire
 from tests.wire.site.test_site import Page
-from wire.ingest.run import FeedReport, collect
+from wire.ingest.run import FeedReport, run_ingest
 from wire.models import Story, StoryRevision
 from wire.text.vocabulary import Category, Topic
 
@@ -100,7 +100,7 @@ def hostile(
     with django_db_blocker.unblock(), override_settings(WIRE_RATE_LIMIT="off", **changed), FeedServer(hosts=1) as server:
         try:
             server.route("/feed", body=feed(), content_type="application/rss+xml; charset=utf-8")
-            (report,) = collect([served_feed(server, "techcrunch")]).reports
+            (report,) = run_ingest([served_feed(server, "techcrunch")]).reports
             assert report.result == "taken", report
             yield Published(report, pages(), rest(), mcp())
         finally:

@@ -20,7 +20,7 @@ from tests.feedserver import FeedServer
 from tests.wire.archives import dump, empty_wire, line, loadwire, ndjson, rss, rss_item
 from wire.ingest import feed_entries, normalise
 from wire.ingest.match import Outcome
-from wire.ingest.run import collect
+from wire.ingest.run import run_ingest
 from wire.models import Snapshot, Story, StoryRevision
 from wire.text.plain_text import summary
 from wire.text.provenance import timestamp
@@ -62,7 +62,7 @@ def fetch(server: FeedServer, feed: Feed, *items: dict[str, str]) -> Counter[str
     RawFetch.objects.update(fetched_at=F("fetched_at") - hour)
     Snapshot.objects.update(generated_at=F("generated_at") - hour)
     server.route("/feed", body=rss(*items).encode())
-    (report,) = collect([Feed.objects.select_related("publication", "health").get(pk=feed.pk)], by_hand=True).reports
+    (report,) = run_ingest([Feed.objects.select_related("publication", "health").get(pk=feed.pk)], by_hand=True).reports
     assert report.result == "taken", report
     return report.counts
 

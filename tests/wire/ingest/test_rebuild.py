@@ -19,7 +19,7 @@ from tests.wire.archives import dump, everything, rss, rss_item, verifywire
 from tests.wire.desk import at_desk, run_at_once, words
 from wire.admin import commands
 from wire.ingest import article_pages, corrections, rebuild
-from wire.ingest.run import collect
+from wire.ingest.run import run_ingest
 from wire.models import LexiconTerm, Story, StoryRevision, WireState
 from wire.text.vocabulary import Category, Topic
 
@@ -58,7 +58,7 @@ def ingest(server: FeedServer, feed: Feed, *items: dict[str, str]) -> None:
     """The feed shows these items now, and a run takes them in."""
     dated = [{"pubDate": f"{dt.datetime.now(dt.UTC):%a, %d %b %Y} 00:00:00 GMT"} | item for item in items]
     server.route("/feed" if feed.url.endswith("/feed") else "/mixed", body=rss(*dated).encode())
-    (report,) = collect([Feed.objects.select_related("publication", "health").get(pk=feed.pk)], by_hand=True).reports
+    (report,) = run_ingest([Feed.objects.select_related("publication", "health").get(pk=feed.pk)], by_hand=True).reports
     assert report.result == "taken", report
 
 
@@ -167,7 +167,7 @@ def test_what_would_be_refused_today_is_listed_and_stays(server: FeedServer, mix
 def test_an_editors_correction_stands_however_often_it_is_rebuilt_and_through_the_next_fetch(
     server: FeedServer, quince: Feed
 ) -> None:
-    corrections.correct(Story.objects.get().chatbotnews_id, headline="Quince does not ship", reason="It did not.")
+    corrections.correct_texts(Story.objects.get().chatbotnews_id, headline="Quince does not ship", reason="It did not.")
     for target, weight in (("funding", 9), ("analysis", 99)):
         LexiconTerm.objects.update_or_create(kind="category", target=target, term="quince", defaults={"weight": weight})
         command(yes=True)
@@ -180,7 +180,7 @@ def test_an_editors_correction_stands_however_often_it_is_rebuilt_and_through_th
 @pytest.mark.usefixtures("quince")
 def test_an_editors_category_and_topics_stand() -> None:
     story_id = Story.objects.get().chatbotnews_id
-    corrections.classify(story_id, category=Category.ANALYSIS, topics=[Topic.XAI], reason="It is an essay.")
+    corrections.classify_story(story_id, category=Category.ANALYSIS, topics=[Topic.XAI], reason="It is an essay.")
     newer_rule("topic", "nvidia", "quince")
     before = wire_rows()
     assert "Nothing would change." in command(yes=True)[0]
@@ -189,7 +189,7 @@ def test_an_editors_category_and_topics_stand() -> None:
 
 @pytest.mark.usefixtures("quince")
 def test_a_withdrawn_story_stays_withdrawn() -> None:
-    corrections.withdraw(Story.objects.get().chatbotnews_id, reason="Retracted.")
+    corrections.withdraw_story(Story.objects.get().chatbotnews_id, reason="Retracted.")
     assert "Nothing would change." in command(yes=True)[0]
     assert Story.objects.get().status == "withdrawn"
 
@@ -198,12 +198,12 @@ def test_a_page_is_read_again_though_its_sitemap_came_later() -> None:
     feed, now = feed_of("anthropic-blog"), dt.datetime.now(dt.UTC)
     url = f"{feed.publication.homepage}/whistle"
     page = b"<title>Quince ships</title><meta property='article:published_time' content='2026-01-15'>"
-    see(feed, *article_pages.article(feed, page, url=url))
+    see(feed, *article_pages.parse_article_page(feed, page, url=url))
     sitemap = f"<urlset xmlns='http://www.sitemaps.org/schemas/sitemap/0.9'><url><loc>{url}</loc></url></urlset>".encode()
     for body, where, is_page in ((page, url, True), (sitemap, feed.url, False)):
         RawFetch.objects.create(feed=feed, fetched_at=now, sha256=raw_store.keep(body), url=where, is_page=is_page)
     newer_rule("category", "funding", "quince")
-    plan = rebuild.plan(yesterday(), final_days=True)
+    plan = rebuild.plan_rebuild(yesterday(), final_days=True)
     assert (plan.refused, [change.becomes for change in plan.changed]) == ([], [{"category": "funding", "topics": ["funding"]}])
 
 
@@ -218,7 +218,9 @@ def test_with_the_same_rules_nothing_would_change(server: FeedServer, feed: Feed
 @pytest.mark.usefixtures("quince")
 def test_the_change_is_shown_before_it_is_done_and_without_a_terminal_or_yes_nothing_is_written(tmp_path: Path) -> None:
     before, rows, was = dump(tmp_path / "before"), wire_rows(), latest().category
-    assert [change.becomes for change in rebuild.plan(yesterday()).changed] == [{"category": "funding", "topics": ["funding"]}]
+    assert [change.becomes for change in rebuild.plan_rebuild(yesterday()).changed] == [
+        {"category": "funding", "topics": ["funding"]}
+    ]
     out, _ = command()
     assert "1 fetches read again." in out
     assert "1 would change:" in out

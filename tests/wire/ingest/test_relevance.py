@@ -11,10 +11,10 @@ from sources.models import Feed, FeedHealth
 from tests.factories import entry, feed_of, next_lexicon, second_feed, see, served_feed
 from tests.feedserver import FeedServer
 from tests.wire.archives import rss, rss_item
-from wire.ingest import lexicon
+from wire.ingest import classifier_terms
 from wire.ingest.match import Outcome
 from wire.ingest.normalise import Rejected
-from wire.ingest.run import collect
+from wire.ingest.run import run_ingest
 from wire.models import LexiconTerm, Story
 
 pytestmark = pytest.mark.django_db
@@ -103,7 +103,7 @@ def test_an_editors_term_takes_in_what_was_refused_and_keeps_out_what_was_taken(
 @pytest.mark.slow
 def test_a_weight_that_an_editor_set_to_nothing_switches_a_shipped_term_off(mixed: Feed, tmp_path: Path) -> None:
     LexiconTerm.objects.filter(kind="relevance", term="chatbot*").update(weight=0, origin="editor")
-    lexicon.sync(next_lexicon(tmp_path, **{"chatbot*": 3.0}))
+    classifier_terms.sync_shipped_terms(next_lexicon(tmp_path, **{"chatbot*": 3.0}))
     assert not accepts(mixed, "How a chatbot talked him into it")
 
 
@@ -113,16 +113,16 @@ def test_another_edition_of_the_lexicon_takes_the_place_of_the_shipped_terms(tmp
         return dict(LexiconTerm.objects.filter(kind="relevance").values_list("term", "weight"))
 
     LexiconTerm.objects.create(kind="relevance", target="ai", term="pickle", weight=-2)
-    lexicon.sync(next_lexicon(tmp_path, quince=1.0, medlar=2.0, pickle=9.0))
+    classifier_terms.sync_shipped_terms(next_lexicon(tmp_path, quince=1.0, medlar=2.0, pickle=9.0))
     assert told() == {"quince": 1.0, "medlar": 2.0, "pickle": -2.0}
-    lexicon.sync(next_lexicon(tmp_path, quince=3.0))
+    classifier_terms.sync_shipped_terms(next_lexicon(tmp_path, quince=3.0))
     assert told() == {"quince": 3.0, "pickle": -2.0}
 
 
 def test_the_lexicon_is_not_compared_term_by_term_at_each_start(django_assert_num_queries: Any) -> None:
-    lexicon.sync()
+    classifier_terms.sync_shipped_terms()
     with django_assert_num_queries(3):  # in a savepoint
-        lexicon.sync()
+        classifier_terms.sync_shipped_terms()
 
 
 @pytest.mark.slow
@@ -134,9 +134,9 @@ def test_an_update_of_the_lexicon_that_was_killed_is_made_by_the_next(tmp_path: 
 
     before, file = LexiconTerm.objects.count(), next_lexicon(tmp_path, quince=3.0)
     with connection.execute_wrapper(stop_at_the_insert), pytest.raises(KeyboardInterrupt):
-        lexicon.sync(file)
+        classifier_terms.sync_shipped_terms(file)
     assert LexiconTerm.objects.count() == before
-    lexicon.sync(file)
+    classifier_terms.sync_shipped_terms(file)
     assert [*LexiconTerm.objects.filter(kind="relevance").values_list("term", flat=True)] == ["quince"]
 
 
@@ -151,7 +151,7 @@ def served(server: FeedServer) -> Feed:
 
 
 def test_refusals_are_counted_by_reason_in_the_report_the_feeds_health_and_over_rest(served: Feed, client: Client) -> None:
-    (report,) = collect([served]).reports
+    (report,) = run_ingest([served]).reports
     counted = {"accepted": 1, "rejected:not_about_ai": 2, "rejected:bad_url": 1}
     assert (report.result, report.counts) == ("taken", counted)
     assert FeedHealth.objects.get(feed=served).outcomes == counted

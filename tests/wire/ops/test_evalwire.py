@@ -129,7 +129,7 @@ def test_labels_are_joined_with_the_texts_that_an_archive_has_of_their_stories()
     published = Entry("Wired", "Quince &amp; walks", "https://wired.com/quince", "2026-01-15", summary="It walks <b>far</b>.")
     other = Entry("Wired", "Gherkin", "no address", "2026-01-15", summary="It rises.")
     story = chatbotnews_id(canonical_url(published.url))
-    known, unknown = evaluate.with_texts(
+    known, unknown = evaluate.add_texts(
         [{"story": story}, {"story": "cbn-0", "title": "Ours"}], [published, other], {"OpenAI Blog"}
     )
     texts = {"title": "Quince & walks", "source": "Wired", "summary": "It walks far.", "published_on": "2026-01-15"}
@@ -182,9 +182,9 @@ def test_the_projects_own_labels_hold_their_floors_also_without_a_wire(monkeypat
 
 def test_perfect_and_hopeless_clusterings_have_the_figures_that_they_should() -> None:
     apart = ["Osprey buys Quince for nine billion", "Marmalade glacier melts", "Umbrella law passes in Ruritania"]
-    right = evaluate.events([{"title": title, "event": title} for title in apart])
+    right = evaluate.score_events([{"title": title, "event": title} for title in apart])
     assert (right["bcubed_f1"], right["events_found"]) == (1.0, 3)
-    wrong = evaluate.events([{"title": title, "event": "one"} for title in apart])
+    wrong = evaluate.score_events([{"title": title, "event": "one"} for title in apart])
     assert wrong["bcubed_precision"] == 1.0
     assert wrong["bcubed_recall"] == pytest.approx(1 / 3)
     assert wrong["pairwise_recall"] == 0.0

@@ -14,10 +14,10 @@ def is_included(leaf: bytes, index: int, size: int, proof: Sequence[bytes], tree
         if last == 0:
             return False
         if index & 1 or index == last:
-            found = merkle.node_hash(step, found)
+            found = merkle.hash_node(step, found)
             while not index & 1 and index:
                 index, last = index >> 1, last >> 1
         else:
-            found = merkle.node_hash(found, step)
+            found = merkle.hash_node(found, step)
         index, last = index >> 1, last >> 1
     return last == 0 and found == tree

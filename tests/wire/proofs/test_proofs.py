@@ -24,18 +24,18 @@ pytestmark = pytest.mark.django_db
 
 
 def checkpoint() -> signed_note.Checkpoint:
-    found = signed_note.parse(queries.get_checkpoint())
-    assert any(signed_note.is_signed(found, base64.b64decode(key.public_key)) for key in SigningKey.objects.all())
+    found = signed_note.parse_checkpoint(queries.get_checkpoint())
+    assert any(signed_note.is_signed_by_log(found, base64.b64decode(key.public_key)) for key in SigningKey.objects.all())
     return found
 
 
 def assert_proved(story_id: str, **asked: object) -> None:
     proof = queries.get_inclusion(story_id, **asked)  # type: ignore[arg-type]
-    top = signed_note.parse(proof.checkpoint)
+    top = signed_note.parse_checkpoint(proof.checkpoint)
     path = [base64.b64decode(step) for step in proof.story_path]
     stories = bytes.fromhex(proof.leaf.stories_root)
-    assert is_included(merkle.leaf_hash(canonical(proof.story)), proof.story_index, proof.story_count, path, stories)
-    leaf = merkle.leaf_hash(canonical(proof.leaf.model_dump(mode="json")))
+    assert is_included(merkle.hash_leaf(canonical(proof.story)), proof.story_index, proof.story_count, path, stories)
+    leaf = merkle.hash_leaf(canonical(proof.leaf.model_dump(mode="json")))
     path = [base64.b64decode(step) for step in proof.log_path]
     assert is_included(leaf, proof.leaf.sequence - 1, proof.log_size, path, top.root)
     assert (top.size, top.root) == (checkpoint().size, checkpoint().root)
@@ -51,7 +51,7 @@ def test_every_story_is_proved_by_the_checkpoint() -> None:
 def test_a_story_that_was_withdrawn_is_proved_in_the_last_snapshot_that_has_it() -> None:
     story = published()
     publish(entry())
-    corrections.withdraw(story.chatbotnews_id, reason="It was made up.", now=NOW)
+    corrections.withdraw_story(story.chatbotnews_id, reason="It was made up.", now=NOW)
     assert_proved(story.chatbotnews_id)
     assert_proved(story.chatbotnews_id, day=DAY, revision=1)
     with pytest.raises(NotFound, match="is not in"):
@@ -83,7 +83,7 @@ def test_the_log_is_made_again_from_the_snapshots_and_is_the_same() -> None:
     nodes = list(LogNode.objects.order_by("level", "position").values_list("level", "position", "digest"))
     LogEntry.objects.all().delete()
     LogNode.objects.all().delete()
-    assert log.catch_up() == 6
+    assert log.append_missing() == 6
     assert list(LogEntry.objects.order_by("sequence").values_list("sequence", "stories_root", "leaf", "root")) == rows
     assert list(LogNode.objects.order_by("level", "position").values_list("level", "position", "digest")) == nodes
     publish(entry(), now=NOW + dt.timedelta(minutes=9))
@@ -93,15 +93,15 @@ def test_the_log_is_made_again_from_the_snapshots_and_is_the_same() -> None:
 def test_a_wire_from_before_the_log_gets_its_checkpoint_signed_where_the_key_is() -> None:
     publish(entry())
     LogEntry.objects.all().delete()
-    log.catch_up()
+    log.append_missing()
     with pytest.raises(NothingPublished):
         queries.get_checkpoint()
-    signing.sign_newest()
+    signing.sign_newest_checkpoint()
     assert checkpoint().size == 1
-    signing.sign_newest()
+    signing.sign_newest_checkpoint()
     LogEntry.objects.update(origin="")
     SigningKey.objects.update(retired_at=NOW)
-    signing.sign_newest()
+    signing.sign_newest_checkpoint()
     with pytest.raises(NothingPublished):
         queries.get_checkpoint()
 
@@ -135,7 +135,7 @@ def test_a_key_that_was_retired_signs_no_checkpoint_after(settings: Any, tmp_pat
     settings.WIRE_DATA_DIR = tmp_path  # other tests' wires are signed by the key of all
     publish(entry())
     before = checkpoint()
-    signing.rotate()
+    signing.rotate_key()
     publish(entry(), now=NOW + dt.timedelta(days=1))
     assert checkpoint().size == before.size + 1
     assert len(checkpoint().signatures) == 1
@@ -147,7 +147,7 @@ def test_a_proof_is_smaller_than_two_kilobytes(client: Client) -> None:
     assert len(client.get(f"/api/proofs/{story_id}.json").content) < 2_048
     note = client.get("/.well-known/wire-checkpoint")
     assert note["Content-Type"] == "text/plain; charset=utf-8"
-    assert signed_note.parse(note.content.decode()).origin == "localhost:8000"
+    assert signed_note.parse_checkpoint(note.content.decode()).origin == "localhost:8000"
 
 
 NO_CHECKPOINTS = [
@@ -163,4 +163,4 @@ NO_CHECKPOINTS = [
 @pytest.mark.parametrize("note", NO_CHECKPOINTS)
 def test_what_is_no_checkpoint_is_refused(note: str) -> None:
     with pytest.raises(ValueError):  # noqa: PT011  whatever is missing
-        signed_note.parse(note)
+        signed_note.parse_checkpoint(note)

@@ -18,7 +18,7 @@ from tests.wire.proofs.recorded import Answers, record, serve
 from wire.models import SigningKey, Snapshot, Witnessed
 from wire.publishing import signing
 from wire.publishing.transparency import signed_note
-from wire.publishing.transparency.witness import look
+from wire.publishing.transparency.witness import witness_log
 
 pytestmark = pytest.mark.django_db
 
@@ -134,9 +134,9 @@ def getter(answers: Answers, site: str) -> Any:
 def find_cosigning_time(checkpoint: signed_note.Checkpoint, name: str, public: bytes) -> int | None:
     """Return when the witness of this name and key signed it, in seconds since 1970; None if it did not."""
     for signer, signed in checkpoint.signatures:
-        if signer == name and signed[:4] == signed_note.key_id(name, public, signed_note.COSIGNATURE) and len(signed) == 76:
+        if signer == name and signed[:4] == signed_note.compute_key_id(name, public, signed_note.COSIGNATURE) and len(signed) == 76:
             timestamp = int.from_bytes(signed[4:12], "big")
-            if signed_note.is_valid(public, signed[12:], signed_note.cosigned_text(checkpoint, timestamp)):
+            if signed_note.is_valid_signature(public, signed[12:], signed_note.build_cosigned_text(checkpoint, timestamp)):
                 return timestamp
     return None
 
@@ -151,15 +151,15 @@ def test_two_wires_watch_each_other_and_each_finds_the_others_forgery(settings: 
     empty_wire()
     settings.WIRE_SITE_URL, settings.WIRE_DATA_DIR = "https://b.example", tmp_path / "b"
     days(5, word="hedgehog")
-    seen = look("https://a.example/", getter(of_a, "https://a.example"))
+    seen = witness_log("https://a.example/", getter(of_a, "https://a.example"))
     assert (seen.origin, seen.size, seen.fault) == ("a.example", 3, "")
     key = base64.b64decode(SigningKey.objects.get().public_key)
-    assert find_cosigning_time(signed_note.parse(seen.note), "b.example", key) == int(seen.seen_at.timestamp())
-    assert find_cosigning_time(signed_note.parse(seen.note), "c.example", key) is None
+    assert find_cosigning_time(signed_note.parse_checkpoint(seen.note), "b.example", key) == int(seen.seen_at.timestamp())
+    assert find_cosigning_time(signed_note.parse_checkpoint(seen.note), "c.example", key) is None
     of_b = record()
     assert json.loads(of_b["/api/log/witnessed.json"])["logs"][0]["note"] == seen.note
     with pytest.raises(UpstreamFailed, match="it had 3 snapshots and has 2"):
-        look("https://a.example", getter(_shorter(of_a, settings, tmp_path), "https://a.example"))
+        witness_log("https://a.example", getter(_shorter(of_a, settings, tmp_path), "https://a.example"))
     assert Witnessed.objects.get().fault
     assert Witnessed.objects.get().size == 3
 
@@ -168,7 +168,7 @@ def test_two_wires_watch_each_other_and_each_finds_the_others_forgery(settings: 
     settings.WIRE_SITE_URL, settings.WIRE_DATA_DIR = "https://a.example", tmp_path / "a"
     loadwire(of_a_dumped)
     publish(entry(published_at="2026-01-12T09:00:00Z"), now=NOW + dt.timedelta(days=9))
-    assert look("https://b.example", getter(of_b, "https://b.example")).size == 5
+    assert witness_log("https://b.example", getter(of_b, "https://b.example")).size == 5
     of_a_later = record()
     changed = dict(of_a_later)
     changed["/api/log/consistency.json?first=3&second=4"] = json.dumps({"path": []}).encode()
@@ -178,15 +178,15 @@ def test_two_wires_watch_each_other_and_each_finds_the_others_forgery(settings: 
             url="https://a.example",
             public_key=base64.b64encode(key_of(of_a)).decode(),
             size=3,
-            root=signed_note.parse(of_a["/.well-known/wire-checkpoint"].decode()).root,
+            root=signed_note.parse_checkpoint(of_a["/.well-known/wire-checkpoint"].decode()).root,
             note=seen.note,
             seen_at=NOW,
         )
         if is_true:
-            assert look("https://a.example", getter(answers, "https://a.example")).size == 4
+            assert witness_log("https://a.example", getter(answers, "https://a.example")).size == 4
         else:
             with pytest.raises(UpstreamFailed, match="do not begin with the 3"):
-                look("https://a.example", getter(answers, "https://a.example"))
+                witness_log("https://a.example", getter(answers, "https://a.example"))
         Witnessed.objects.filter(origin="a.example").delete()
 
 
@@ -214,4 +214,4 @@ def _shorter(answers: Answers, settings: Any, tmp_path: Path) -> Answers:
 
 def test_a_wire_that_cannot_be_read_is_said_to_be_so() -> None:
     with pytest.raises(UpstreamFailed, match="cannot be read"):
-        look("https://a.example", getter({}, "https://a.example"))
+        witness_log("https://a.example", getter({}, "https://a.example"))

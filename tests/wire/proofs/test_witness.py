@@ -18,10 +18,10 @@ from sources.fetch.fetch_all import get_once
 from tests.factories import NOW, entry, publish
 from tests.wire.archives import empty_wire
 from tests.wire.proofs.recorded import Answers, record, serve
-from wire.ingest.feed_entries import policy
+from wire.ingest.feed_entries import get_fetch_policy
 from wire.models import Witnessed
 from wire.publishing.transparency import signed_note, witness
-from wire.publishing.transparency.witness import look
+from wire.publishing.transparency.witness import witness_log
 
 SITE: Final = "https://a.example"
 
@@ -64,7 +64,7 @@ def forks(settings: Any, tmp_path: Any) -> tuple[Answers, ...]:
 def test_of_two_runs_at_once_one_signs_and_the_other_finds_the_fork(forks: tuple[Answers, ...], is_known: bool) -> None:
     common, *both = forks
     if is_known:
-        look(SITE, getter(common))
+        witness_log(SITE, getter(common))
     meet = threading.Barrier(2)
     arrived = threading.local()
 
@@ -75,7 +75,7 @@ def test_of_two_runs_at_once_one_signs_and_the_other_finds_the_fork(forks: tuple
 
     def run(answers: Answers) -> Witnessed | UpstreamFailed:
         try:
-            return look(SITE, getter(answers, wait))
+            return witness_log(SITE, getter(answers, wait))
         except UpstreamFailed as fault:
             return fault
         finally:
@@ -96,19 +96,19 @@ def test_of_two_runs_at_once_one_signs_and_the_other_finds_the_fork(forks: tuple
 @pytest.mark.django_db
 def test_a_run_that_was_overtaken_asks_again(forks: tuple[Answers, ...]) -> None:
     common, longer, _ = forks
-    look(SITE, getter(common))
+    witness_log(SITE, getter(common))
     overtaking = [True]
 
     def overtake(path: str) -> None:
         if path == witness.KEYS and overtaking.pop():
             overtaking.append(False)
-            assert look(SITE, getter(longer)).size == 3
+            assert witness_log(SITE, getter(longer)).size == 3
             slow.update(longer)  # the slow run gets the same log from now on
         elif not overtaking:
             overtaking.append(False)
 
     slow = dict(common)
-    assert look(SITE, getter(slow, overtake)).size == 3
+    assert witness_log(SITE, getter(slow, overtake)).size == 3
     assert Witnessed.objects.get().fault == ""
 
 
@@ -117,24 +117,24 @@ def test_a_log_of_another_name_than_its_address_is_not_signed(forks: tuple[Answe
     common, *_ = forks
     answers = {path.replace(SITE, ""): body for path, body in common.items()}
     with pytest.raises(UpstreamFailed, match=r"b\.example: the checkpoint at this address is of the log a\.example"):
-        look("https://b.example", lambda url: answers[url.removeprefix("https://b.example")])
+        witness_log("https://b.example", lambda url: answers[url.removeprefix("https://b.example")])
     assert not Witnessed.objects.exists()
     for address in ("https://a.example/", "https://A.example"):
-        assert look(address, lambda url: answers[url.lower().removeprefix(SITE)]).origin == "a.example"
+        assert witness_log(address, lambda url: answers[url.lower().removeprefix(SITE)]).origin == "a.example"
 
 
 @pytest.mark.django_db
 def test_a_wire_that_takes_another_name_keeps_what_was_signed(forks: tuple[Answers, ...]) -> None:
     common, *_ = forks
-    seen = look(SITE, getter(common))
+    seen = witness_log(SITE, getter(common))
     key = "/.well-known/wire-checkpoint"
     note = common[key].replace(b"a.example", b"c.example")
     with pytest.raises(UpstreamFailed, match=r"of the log c\.example"):
-        look(SITE, getter(common | {key: note}))
+        witness_log(SITE, getter(common | {key: note}))
     stored = Witnessed.objects.get()
     assert (stored.note, stored.origin) == (seen.note, "a.example")
     assert "c.example" in stored.fault
-    assert signed_note.parse(stored.note).size == 2
+    assert signed_note.parse_checkpoint(stored.note).size == 2
 
 
 @contextmanager
@@ -164,7 +164,7 @@ def raw_server(answer: Callable[[socket.socket], None]) -> Iterator[str]:
 
 
 def allowing(*networks: str) -> Any:
-    return replace(policy(), allow=tuple(map(ip_network, networks)))
+    return replace(get_fetch_policy(), allow=tuple(map(ip_network, networks)))
 
 
 def test_an_answer_is_read_once() -> None:
@@ -215,5 +215,5 @@ def test_a_dripping_answer_ends_with_the_deadline(monkeypatch: pytest.MonkeyPatc
 @pytest.mark.django_db
 def test_an_error_of_the_guarded_fetch_says_what_to_do() -> None:
     with serve({}) as site, pytest.raises(WireError, match="not a public address") as refused:
-        look(site, lambda url: get_once(url, allowing()))
+        witness_log(site, lambda url: get_once(url, allowing()))
     assert "WIRE_FETCH_ALLOW" in refused.value.hint

@@ -96,7 +96,7 @@ def test_a_story_of_today_that_leaves_a_sealed_event_counts_for_it_no_more() -> 
     now = dt.datetime(2026, 1, 19, 12, tzinfo=dt.UTC)
     publish(early, today, now=now)
     assert figures(early, today) == [2, 2]
-    corrections.correct(story_of(today).chatbotnews_id, headline="A marmot sings", reason="Wrong story.", now=now)
+    corrections.correct_texts(story_of(today).chatbotnews_id, headline="A marmot sings", reason="Wrong story.", now=now)
     assert figures(early, today) == [1, 1]
     assert revisions()[DAY] == ["", "Wrong story; 1 whose event changed"]
     assert not disagreements()
@@ -107,10 +107,10 @@ def test_a_story_of_today_that_leaves_a_sealed_event_counts_for_it_no_more() -> 
 def test_what_is_withdrawn_or_corrected_after_sealing_is_told_by_every_story_of_its_event(day: dt.date) -> None:
     made = [report_by("TechCrunch"), report_by("Wired", day), report_by("Reuters", day)]
     publish(*made, now=SEALED)
-    corrections.withdraw(story_of(made[1]).chatbotnews_id, reason="Retracted.", now=SEALED)
+    corrections.withdraw_story(story_of(made[1]).chatbotnews_id, reason="Retracted.", now=SEALED)
     assert figures(made[0], made[2]) == [2, 2]
     score = story_of(made[0]).consensus_score
-    corrections.correct(story_of(made[2]).chatbotnews_id, headline="Lantern Labs sold to Quince", reason="Vague.", now=SEALED)
+    corrections.correct_texts(story_of(made[2]).chatbotnews_id, headline="Lantern Labs sold to Quince", reason="Vague.", now=SEALED)
     assert story_of(made[0]).consensus_score < score
     assert not disagreements()
     assert [reason.partition(";")[0] for reason in revisions()[DAY]] == ["", "Retracted", "Vague"]
@@ -184,7 +184,7 @@ def test_an_editor_may_correct_what_a_load_that_waits_belongs_to() -> None:
     """The days of an event come out together; what waits on one of them comes out with it, in an event of its own or another's."""
     publish(report_by("TechCrunch"), report_by("Wired", NEXT_DAY), now=SEALED)
     take(report_by("Reuters", NEXT_DAY), report_by("Axios", THIRD_DAY, title="Gherkins are on the rise"), now=SEALED)
-    corrections.withdraw(story_of(report_by("TechCrunch")).chatbotnews_id, reason="Retracted.", now=SEALED)
+    corrections.withdraw_story(story_of(report_by("TechCrunch")).chatbotnews_id, reason="Retracted.", now=SEALED)
     assert figures(report_by("Wired", NEXT_DAY), report_by("Reuters", NEXT_DAY)) == [2, 2]
     publish_pending(now=SEALED)
     assert not disagreements()
@@ -259,8 +259,8 @@ def change(hand: str, now: dt.datetime) -> None:
     story = stories.first()
     match hand:
         case "withdraw" if story:
-            corrections.withdraw(story.chatbotnews_id, reason="Gone.", now=now)
+            corrections.withdraw_story(story.chatbotnews_id, reason="Gone.", now=now)
         case "correct" if story:
-            corrections.correct(story.chatbotnews_id, headline="Lantern Labs and its thermostats", reason="Wrong.", now=now)
+            corrections.correct_texts(story.chatbotnews_id, headline="Lantern Labs and its thermostats", reason="Wrong.", now=now)
         case "split" if story and Story.objects.filter(event=story.event_id).count() > 1:
-            corrections.split([story.chatbotnews_id], reason="Another one.", now=now)
+            corrections.split_event([story.chatbotnews_id], reason="Another one.", now=now)

@@ -37,12 +37,12 @@ def test_an_unknown_format_is_refused_with_those_there_are_and_an_unknown_story_
 
 def test_a_correction_is_dated_and_a_withdrawn_story_is_gone_in_every_format(client: Client) -> None:
     story_id = published(title="Quince ships", summary="Quince has shipped.").chatbotnews_id
-    corrections.correct(story_id, reason="The name was misspelt.", headline="Quints ship", summary="Quints shipped.", now=NOW)
+    corrections.correct_texts(story_id, reason="The name was misspelt.", headline="Quints ship", summary="Quints shipped.", now=NOW)
     assert queries.get_citation(story_id).citation == (
         "According to TechCrunch, as summarized by ChatbotNews.ai, Quints shipped. "
         f"Source: http://localhost:8000/story/{story_id} [corrected 2026-01-16]"
     )
-    corrections.withdraw(story_id, reason="Retracted by its publisher.", now=NOW)
+    corrections.withdraw_story(story_id, reason="Retracted by its publisher.", now=NOW)
     for name in CitationFormat:
         error = refused(client.get(f"/api/citations/{story_id}.json", {"format": name}), 410, "story_withdrawn")
         assert story_id in error["message"], name

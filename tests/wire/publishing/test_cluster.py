@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from wire.publishing.grouping import linkage
 from wire.publishing.grouping.candidates import WINDOW, Item
-from wire.publishing.grouping.cluster import DOUBTFUL, group, score_pairs
-from wire.publishing.grouping.headline_similarity import nearest
-from wire.publishing.grouping.linkage import Pairs, link
-from wire.publishing.grouping.pair_context import read_context
+from wire.publishing.grouping.cluster import DOUBTFUL, group_stories, score_pairs
+from wire.publishing.grouping.headline_similarity import find_nearest_story
+from wire.publishing.grouping.linkage import Pairs, link_items
+from wire.publishing.grouping.pair_context import build_context_columns
 from wire.publishing.grouping.pair_features import TermIndex
 from wire.publishing.grouping.pair_model import load_models
 
@@ -30,7 +30,7 @@ def item(name: str, headline: str, at: dt.datetime = NOON, event_id: str | None 
 
 
 def assign(items: list[Item]) -> dict[str, str]:
-    return group(items).events
+    return group_stories(items).events
 
 
 def groups(items: list[Item]) -> set[frozenset[str]]:
@@ -76,18 +76,18 @@ def test_two_stories_of_one_publisher_must_be_more_alike() -> None:
 def test_another_version_is_another_event_and_no_answer() -> None:
     headlines = ["OpenAI releases GPT-5.3 to all developers", "OpenAI releases GPT-5.4 to all developers"]
     assert len(groups([item(str(n), headline) for n, headline in enumerate(headlines)])) == 2
-    assert nearest(headlines[1], [item("a", headlines[0])]) is None
+    assert find_nearest_story(headlines[1], [item("a", headlines[0])]) is None
 
 
 def test_a_name_swapped_is_not_confirmed() -> None:
     known = [item("a", "Apple chooses Google's Gemini for Siri")]
-    assert nearest("Apple picks Gemini for Siri", known) is not None
+    assert find_nearest_story("Apple picks Gemini for Siri", known) is not None
     for name in (
         "Apple picks Claude for Siri",
         "Apple chooses Anthropic's Claude for Siri",
         "Samsung chooses Google's Gemini for Siri",
     ):
-        assert nearest(name, known) is None
+        assert find_nearest_story(name, known) is None
 
 
 def test_stories_further_apart_than_the_window_are_never_one_event() -> None:
@@ -113,17 +113,17 @@ def test_a_new_story_joins_a_fixed_event_and_takes_its_id() -> None:
 
 def test_nothing_is_an_answer_too() -> None:
     assert assign([]) == {}
-    assert nearest("anything", []) is None
+    assert find_nearest_story("anything", []) is None
     assert assign([item("a", ""), item("b", "")]) == {"a": "a", "b": "b"}
 
 
 def test_the_nearest_story_answers_to_a_headline_and_a_stranger_to_none() -> None:
     known = [item("a", DEAL[0]), item("b", OTHER)]
-    found = nearest("Quince Robotics bought by Osprey Labs", known)
+    found = find_nearest_story("Quince Robotics bought by Osprey Labs", known)
     assert found is not None
     assert found[0].chatbotnews_id == "a"
     assert 0.5 <= found[1] <= 1
-    assert nearest("Lantern recalls its talking kettle", known) is None
+    assert find_nearest_story("Lantern recalls its talking kettle", known) is None
 
 
 WORDS = ["osprey", "quince", "buys", "glacier", "model", "opens", "robot", "court", "OpenAI", "kettle"]
@@ -165,7 +165,7 @@ def test_groups_are_whole_and_keep_what_was_fixed(
     scored = {(one, other): value for (one, other), value in probabilities.items() if one < other}
     ones, others = ([pair[side] for pair in scored] for side in (0, 1))
     pairs = Pairs(np.array(ones, np.intp), np.array(others, np.intp), np.array(list(scored.values()), float))
-    found = link(pairs, np.array(days, float), fixed, threshold=0.5, span=4)
+    found = link_items(pairs, np.array(days, float), fixed, threshold=0.5, span=4)
     assert sorted(place for places in found for place in places) == list(range(8))
     for places in found:
         assert len({fixed[place] for place in places} - {None}) <= 1
@@ -181,14 +181,14 @@ def test_a_group_holds_together_though_its_component_is_linked_in_runs(monkeypat
     ones, others = np.array([*alike, (0, 1)], np.intp).T
     pairs = Pairs(ones, others, np.array([0.9] * len(alike) + [0.6]))
     monkeypatch.setattr(linkage, "LARGEST", 9)
-    found = link(pairs, np.zeros(18), [None] * 18, threshold=0.5, span=4)
+    found = link_items(pairs, np.zeros(18), [None] * 18, threshold=0.5, span=4)
     assert sorted(found) == [list(range(0, 18, 2)), list(range(1, 18, 2))]
 
 
 def read_columns(*pairs: tuple[int, int, float]) -> dict[tuple[int, int], tuple[float, float]]:
     """Competition and support of each pair, among stories of publications 0, 1, 1 and 2."""
     ones, others, probabilities = (np.array(column) for column in zip(*pairs, strict=True))
-    columns = read_context(Pairs(ones, others, probabilities), np.array([0, 1, 1, 2]))
+    columns = build_context_columns(Pairs(ones, others, probabilities), np.array([0, 1, 1, 2]))
     rounded = (np.round(columns[name], 6).tolist() for name in ("competition", "support"))
     return dict(zip(zip(ones.tolist(), others.tolist(), strict=True), zip(*rounded, strict=True), strict=True))
 
@@ -209,7 +209,7 @@ def test_a_third_story_that_is_like_both_supports_a_pair() -> None:
 
 def test_events_that_may_be_one_are_told_with_their_likeliest_stories() -> None:
     models = {name: replace(model, threshold=2.0) for name, model in load_models().items()}  # whatever would be joined is in doubt
-    found = group([item("a", DEAL[0]), item("b", DEAL[1], NOON + HOUR), item("c", OTHER)], models)
+    found = group_stories([item("a", DEAL[0]), item("b", DEAL[1], NOON + HOUR), item("c", OTHER)], models)
     (doubt,) = found.doubts
     assert (doubt.story, doubt.other, doubt.probability >= DOUBTFUL) == ("a", "b", True)
     assert found.events == {"a": "a", "b": "b", "c": "c"}

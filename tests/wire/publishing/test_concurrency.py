@@ -21,10 +21,10 @@ from tests.wire.archives import dump, line, loadwire, ndjson, verifywire
 from tests.wire.desk import at_desk, story_form, words
 from wire.ingest import corrections
 from wire.models import Load, Snapshot, Story, StoryRevision, WireState
-from wire.ops.archive.dump import one_moment, records
-from wire.ops.archive.verify import verify
+from wire.ops.archive.dump import read_consistently, read_wire_records
+from wire.ops.archive.verify import verify_dump
 from wire.publishing.grouping import event_store
-from wire.publishing.publish import publish as publish_day
+from wire.publishing.publish import publish_day as publish_day
 from wire.publishing.publish import publish_pending
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -75,7 +75,7 @@ def test_eight_publishers_of_the_same_ten_days_make_ten_snapshots() -> None:
         *(entry(published_at=f"{day}T11:00:00Z", title=news, publisher="Wired", url=f"https://wired.com/{day}") for day in days[:3])
     )
     for day in reversed(days):
-        event_store.group(day)  # an event that grew while its days come out would publish some of them twice
+        event_store.group_day(day)  # an event that grew while its days come out would publish some of them twice
 
     def publisher(seed: int) -> list[dt.date]:
         mine = random.Random(seed).sample(days, len(days))
@@ -119,7 +119,7 @@ def test_a_form_that_waits_for_whoever_corrects_the_story_is_refused() -> None:
             waiting = submit(desk.post, f"/admin/wire/story/{story.pk}/change/", form)
             time.sleep(0.5)  # long enough for Postgres to have read the revision that the form is of
             assert not waiting.done()
-            corrections.correct(story.chatbotnews_id, headline="Quince sails", reason="It is a ship.")
+            corrections.correct_texts(story.chatbotnews_id, headline="Quince sails", reason="It is a ship.")
         waiting.result(timeout=30)
     assert [row.headline for row in story.revisions.all()] == ["Quince ships", "Quince sails"]
 
@@ -164,13 +164,13 @@ def test_two_restores_of_one_dump_at_once_restore_it_once(rich_dump: bytes, tmp_
 def test_a_dump_is_of_one_moment_and_holds_no_writer_up() -> None:
     publish(*(entry() for _ in range(5)))
     with workers(1) as submit:
-        with one_moment():
-            reading = records()
+        with read_consistently():
+            reading = read_wire_records()
             found = [next(reading)]
             published = submit(lambda: publish(entry(), entry(published_at="2026-01-14T10:00:00Z"))).result(timeout=10)
             found += reading
         assert len(published) == 2
-    assert verify(found).counts["story"] == 5
+    assert verify_dump(found).counts["story"] == 5
     assert unbroken() == 3
 
 

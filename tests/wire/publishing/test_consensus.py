@@ -13,7 +13,7 @@ from tests.factories import NOW, entry, publish, story_of
 from wire import queries
 from wire.ingest import corrections
 from wire.models import Story
-from wire.publishing.consensus import Report, figures, weigh_consensus
+from wire.publishing.consensus import Report, score_reports, weigh_consensus
 from wire.text.filters import find_genre
 
 pytestmark = pytest.mark.django_db
@@ -218,7 +218,7 @@ def test_figures_of_many_are_those_of_each_and_never_count_more_than_report_news
         )
         for number, (who, title) in enumerate(reports)
     ]
-    found = figures(event, {one.chatbotnews_id for one in event})
+    found = score_reports(event, {one.chatbotnews_id for one in event})
     newsrooms = {one.publisher for one in event if one.is_news}
     for one in event:
         weighed = weigh_consensus(one, event)
@@ -269,7 +269,7 @@ def test_figures_that_an_earlier_version_left_behind_are_explained() -> None:
 @pytest.mark.parametrize("days_later", [0, 30])
 def test_a_withdrawn_story_is_counted_no_more_even_after_its_day_was_final(days_later: int) -> None:
     first, wired, _ = (story_of(one) for one in event())
-    corrections.withdraw(wired.chatbotnews_id, reason="The publisher took it back.", now=NOW + dt.timedelta(days=days_later))
+    corrections.withdraw_story(wired.chatbotnews_id, reason="The publisher took it back.", now=NOW + dt.timedelta(days=days_later))
     found = queries.get_consensus(first.chatbotnews_id)
     assert wired.chatbotnews_id not in found.siblings
     assert (found.cross_source_count, len(found.siblings)) == (2, 1)
@@ -292,7 +292,7 @@ def test_a_sibling_that_addresses_the_model_is_marked() -> None:
 
 @pytest.mark.django_db
 def test_the_very_headline_is_found_though_many_newer_stories_share_a_word(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("wire.queries.coverage.CANDIDATES", 2)
+    monkeypatch.setattr("wire.queries.story_consensus.CANDIDATES", 2)
     old = entry(title="Quince Robotics opens a school", published_at="2026-01-15T01:00:00Z")
     publish(old, *(entry(title=f"Quince {name}", published_at="2026-01-15T09:00:00Z") for name in ("sings", "falls", "rises")))
     found = queries.get_consensus(headline="Quince Robotics opens a school")

@@ -65,7 +65,7 @@ def desk_corrects() -> None:
 @pytest.mark.parametrize(
     "change",
     [
-        lambda: corrections.correct(newest_story().chatbotnews_id, headline="Right", reason="Wrong."),
+        lambda: corrections.correct_texts(newest_story().chatbotnews_id, headline="Right", reason="Wrong."),
         desk_corrects,
         desk_replaces,
         lambda: publish(entry()),

@@ -12,7 +12,7 @@ from sources.roster import Houses
 from tests.factories import NOW, entry, publish, story_of
 from wire import queries
 from wire.ingest import corrections
-from wire.publishing.event_view import EventView, by_weight, figures, leading, view
+from wire.publishing.event_view import EventView, build_event_view, choose_leading_event, find_figures, sort_by_weight
 from wire.schemas.story import StoryOut
 from wire.text.vocabulary import Category, Topic
 
@@ -54,13 +54,13 @@ def event(*stories: StoryOut, score: float = 0.5) -> EventView:
     count = len({one.original_publisher for one in stories})
     for one in stories:
         one.consensus_score, one.cross_source_count = (score, count) if count > 1 else (0.0, 1)
-    return view(stories[0].chatbotnews_id, stories, Houses({}))
+    return build_event_view(stories[0].chatbotnews_id, stories, Houses({}))
 
 
 def test_a_makers_own_post_lifts_no_report_above_weightier_news() -> None:
     announced = event(story("OpenAI Blog", 8), story("TechCrunch", 11))
     billions = event(story("Wired", 9, headline="OpenAI has raised $40 billion"))
-    assert leading(by_weight([announced, billions], DAY), DAY) == billions
+    assert choose_leading_event(sort_by_weight([announced, billions], DAY), DAY) == billions
 
 
 def test_a_newsroom_stands_before_the_maker_whoever_was_first() -> None:
@@ -115,17 +115,17 @@ def test_no_words_claim_a_second_source_that_is_none(newsrooms: int, makers: int
 def test_two_newsrooms_lead_a_day_over_a_makers_post_and_over_what_hardly_agrees() -> None:
     both = event(story("Wired", 3), story("Reuters", 4))
     maker, faint = event(story("OpenAI Blog", 20)), event(story("TechCrunch", 21), story("Axios", 22), score=0.2)
-    ranked = by_weight([maker, faint, both], DAY)
+    ranked = sort_by_weight([maker, faint, both], DAY)
     assert ranked[0] is both
-    assert leading(ranked, DAY) is both
+    assert choose_leading_event(ranked, DAY) is both
 
 
 def test_a_makers_post_leads_only_a_day_that_has_nothing_else() -> None:
     maker, newsroom = event(story("OpenAI Blog", 20)), event(story("Wired", 3))
-    assert leading(by_weight([maker, newsroom], DAY), DAY) is newsroom
-    assert leading([maker], DAY) is maker
-    assert leading([], DAY) is None
-    assert leading([event(story(untrusted_instructions=True))], DAY) is None
+    assert choose_leading_event(sort_by_weight([maker, newsroom], DAY), DAY) is newsroom
+    assert choose_leading_event([maker], DAY) is maker
+    assert choose_leading_event([], DAY) is None
+    assert choose_leading_event([event(story(untrusted_instructions=True))], DAY) is None
 
 
 OTHER_GENRES = {
@@ -148,11 +148,13 @@ def test_another_genre_than_news_leads_an_event_and_a_day_only_where_there_is_no
     assert [(report.genre, report.independent) for report in both.reports] == [(genre, False), ("news", True)]
     assert event(other, maker).lead is maker
     assert event(other).lead is other
-    assert view(other.chatbotnews_id, [other, newsroom], Houses({}), {other.chatbotnews_id}).lead is other, "an editor chose it"
-    ranked = by_weight([event(other), event(maker)], DAY)
-    assert leading(ranked, DAY) is ranked[0]
+    assert build_event_view(other.chatbotnews_id, [other, newsroom], Houses({}), {other.chatbotnews_id}).lead is other, (
+        "an editor chose it"
+    )
+    ranked = sort_by_weight([event(other), event(maker)], DAY)
+    assert choose_leading_event(ranked, DAY) is ranked[0]
     assert ranked[0].lead is maker
-    assert leading([event(other)], DAY) is not None
+    assert choose_leading_event([event(other)], DAY) is not None
 
 
 def test_newsrooms_of_a_day_are_those_that_report_news_on_it() -> None:
@@ -160,7 +162,7 @@ def test_newsrooms_of_a_day_are_those_that_report_news_on_it() -> None:
     talk, news = event(*podcasts, story("Reuters", 10)), event(story("TechCrunch", 3), story("Wired", 4))
     for one in talk.reports:
         one.story.cross_source_count = 1  # as a publish weighs it
-    assert by_weight([talk, news], DAY) == [news, talk]
+    assert sort_by_weight([talk, news], DAY) == [news, talk]
 
 
 def test_what_one_newsroom_reports_stands_by_what_its_headline_says() -> None:
@@ -171,14 +173,14 @@ def test_what_one_newsroom_reports_stands_by_what_its_headline_says() -> None:
     }
     news = [event(story(hour=3, headline=headline, topics=topics)) for headline, topics in headlines.items()]
     analysis = event(story("Wired", 20, headline="This proxy is the best for scraping", category=Category.ANALYSIS))
-    assert by_weight([analysis, *reversed(news)], DAY) == [*news, analysis]
+    assert sort_by_weight([analysis, *reversed(news)], DAY) == [*news, analysis]
 
 
 def test_what_began_days_ago_comes_after_what_is_new() -> None:
     days_ago = dt.datetime(2026, 1, 10, tzinfo=dt.UTC)
     old = event(story("Wired", published_at=days_ago), story("Reuters", published_at=days_ago), story("Axios", 12))
     new = event(story("TechCrunch", 3))
-    assert by_weight([old, new], DAY) == [new, old]
+    assert sort_by_weight([old, new], DAY) == [new, old]
 
 
 @given(st.permutations(list(WORDINGS)), st.integers(1, 5))
@@ -190,9 +192,9 @@ def test_the_order_of_arrival_changes_nothing(publishers: list[str], number: int
 
 def test_figures_are_found_as_they_are_written() -> None:
     text = "It raised $2.5 billion, 40% more than the €900m of 2024, for 700 million users and 12,000 jobs. GPT-5 has 3 modes."
-    assert figures(text) == ["$2.5 billion", "40%", "€900m", "700 million users", "12,000 jobs"]
-    assert figures("Valued at $852, and rising. $852, again") == ["$852"]
-    assert figures("On 15 January 2026, model 4 came") == []
+    assert find_figures(text) == ["$2.5 billion", "40%", "€900m", "700 million users", "12,000 jobs"]
+    assert find_figures("Valued at $852, and rising. $852, again") == ["$852"]
+    assert find_figures("On 15 January 2026, model 4 came") == []
 
 
 @pytest.mark.django_db
@@ -232,11 +234,11 @@ def test_an_editor_chooses_which_report_stands_for_an_event() -> None:
     made = [entry(title=WORDINGS[name], publisher=name, url=f"https://{name}.example/lamp") for name in ("TechCrunch", "Reuters")]
     publish(*made)
     chosen = story_of(made[1]).chatbotnews_id
-    version = queries.wire_version()
-    corrections.choose_lead(chosen)
+    version = queries.get_wire_version()
+    corrections.choose_event_lead(chosen)
     assert queries.list_events((DAY, DAY + dt.timedelta(1))).events[0].headline == WORDINGS["Reuters"]
     assert queries.get_event(chosen).lead == chosen
-    assert queries.wire_version() > version, "or cached answers would show the other"
+    assert queries.get_wire_version() > version, "or cached answers would show the other"
 
 
 @pytest.mark.django_db
@@ -245,9 +247,9 @@ def test_a_choice_of_lead_does_not_follow_its_story_into_another_event() -> None
     other = entry(title="Marmots sing in Ohio", publisher="Wired", url="https://wired.com/marmots")
     publish(*made, other)
     moved = story_of(made[1]).chatbotnews_id
-    corrections.choose_lead(moved)
-    corrections.split([moved], reason="Another lamp.", now=NOW)
-    corrections.merge([str(story_of(made[1]).event_id), str(story_of(other).event_id)], reason="One song.", now=NOW)
+    corrections.choose_event_lead(moved)
+    corrections.split_event([moved], reason="Another lamp.", now=NOW)
+    corrections.merge_events([str(story_of(made[1]).event_id), str(story_of(other).event_id)], reason="One song.", now=NOW)
     assert queries.get_event(moved).lead == story_of(other).chatbotnews_id, "as the rules choose: the lower tier"
 
 
@@ -259,7 +261,7 @@ def test_the_brief_leads_with_the_event_that_leads_the_page_though_a_newsroom_re
         repeated := entry(url="https://techcrunch.com/lamp", **same),
         entry(title="OpenAI marmots sing in Ohio", published_at="2026-01-15T03:00:00Z"),
     )
-    lead = leading(queries.list_day_events(DAY), DAY)
+    lead = choose_leading_event(queries.list_day_events(DAY), DAY)
     assert lead is not None
     assert lead.lead.chatbotnews_id == story_of(repeated).chatbotnews_id
     assert lead.lead.permalink in queries.get_editor_take(DAY).markdown.partition("Also:")[0]
@@ -269,9 +271,9 @@ def test_what_was_written_the_day_before_gives_an_event_no_place_among_a_days() 
     """The brief of a day knows that day's reports alone, and page and brief lead with one event."""
     before = dt.datetime(2026, 1, 14, 12, tzinfo=dt.UTC)
     opinion = story("Wired", headline="Opinion: a lamp reader is folly", published_at=before, consensus_score=0.4)
-    shared = view("cbn-1", [opinion, story("TechCrunch", 9, headline="OpenAI launches a lamp reader")], Houses({}))
+    shared = build_event_view("cbn-1", [opinion, story("TechCrunch", 9, headline="OpenAI launches a lamp reader")], Houses({}))
     newer = event(story("TechCrunch", 10, headline="OpenAI launches a pear reader"))
-    assert leading(by_weight([shared, newer], DAY), DAY) == newer
+    assert choose_leading_event(sort_by_weight([shared, newer], DAY), DAY) == newer
 
 
 @pytest.mark.django_db
@@ -283,7 +285,7 @@ def test_the_page_and_the_brief_lead_with_news_though_a_podcast_is_newer(client:
     )
     permalink = str(queries.get_story(story_of(news).chatbotnews_id).permalink)
     assert permalink in queries.get_editor_take(DAY).markdown.partition("Also:")[0]
-    lead = leading(queries.list_day_events(DAY), DAY)
+    lead = choose_leading_event(queries.list_day_events(DAY), DAY)
     assert lead is not None
     assert lead.lead.permalink == permalink
     assert client.get("/api/events.json", {"date": str(DAY)}).json()["events"][0]["headline"] == news.title
@@ -302,7 +304,7 @@ def test_lists_of_events_neither_lose_nor_repeat_one_however_many_reports_it_has
     events = {str(story_of(one).event_id) for one in (*many, *lone)}
     seen, cursor = [], None
     while True:
-        page = queries.category_events(Category.LAUNCHES, 2, cursor)
+        page = queries.list_category_events(Category.LAUNCHES, 2, cursor)
         seen += [event.event_id for event in page.events]
         if (cursor := page.next_cursor) is None:
             break

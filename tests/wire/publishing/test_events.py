@@ -115,7 +115,7 @@ def test_a_round_up_stands_alone_unless_an_editor_pins_it_to_an_event(three: lis
     assert story_of(same).cross_source_count == 4
     publish(report_by("Fortune", 13, "A quiet day for gherkins"))
     assert event_of(roundup) == story_of(roundup).chatbotnews_id
-    corrections.merge([event_of(roundup), event_of(same)], reason="It reports the purchase only.", now=NOW)
+    corrections.merge_events([event_of(roundup), event_of(same)], reason="It reports the purchase only.", now=NOW)
     publish(report_by("Fortune", 14, "A loud day for gherkins"))
     assert one_event(*three, roundup)
 
@@ -134,7 +134,7 @@ def test_merged_events_are_one_for_every_reader_and_the_oldest_keeps_its_id() ->
     one, other = report_by("TechCrunch", 8), report_by("Wired", 9, "Gherkins are on the rise")
     publish(one, other)
     kept, gone = event_of(one), event_of(other)
-    corrections.merge([gone, kept], reason="Both tell of the purchase.", now=NOW)
+    corrections.merge_events([gone, kept], reason="Both tell of the purchase.", now=NOW)
     assert event_of(one) == event_of(other) == kept
     assert Event.objects.get(event_id=gone).merged_into_id == kept
     assert story_of(one).cross_source_count == story_of(other).cross_source_count == 2
@@ -144,13 +144,13 @@ def test_merged_events_are_one_for_every_reader_and_the_oldest_keeps_its_id() ->
 def test_the_machine_never_undoes_a_merge() -> None:
     one, other = report_by("TechCrunch", 8), report_by("Wired", 9, "Gherkins are on the rise")
     publish(one, other)
-    corrections.merge([event_of(one), event_of(other)], reason="Both tell of the purchase.", now=NOW)
+    corrections.merge_events([event_of(one), event_of(other)], reason="Both tell of the purchase.", now=NOW)
     publish(report_by("Reuters", 11), report_by("Axios", 12, "Gherkins are on the rise"))
     assert one_event(one, other)
 
 
 def test_the_machine_never_undoes_a_split(three: list[Entry]) -> None:
-    corrections.split([story_of(three[1]).chatbotnews_id], reason=REASON, now=NOW)
+    corrections.split_event([story_of(three[1]).chatbotnews_id], reason=REASON, now=NOW)
     publish(report_by("Axios", 12))
     assert not one_event(three[0], three[1])
     assert one_event(three[0], three[2])
@@ -159,14 +159,14 @@ def test_the_machine_never_undoes_a_split(three: list[Entry]) -> None:
 
 def test_the_founder_keeps_the_events_id_when_it_is_split_off(three: list[Entry]) -> None:
     known = event_of(three[0])
-    corrections.split([story_of(three[0]).chatbotnews_id], reason=REASON, now=NOW)
+    corrections.split_event([story_of(three[0]).chatbotnews_id], reason=REASON, now=NOW)
     assert event_of(three[0]) == known
     assert event_of(three[1]) == event_of(three[2]) == story_of(three[1]).chatbotnews_id
     assert [story_of(made).cross_source_count for made in three] == [1, 2, 2]
 
 
 def test_a_sealed_day_is_published_again_with_the_editors_reason(three: list[Entry]) -> None:
-    published = corrections.split([story_of(three[2]).chatbotnews_id], reason=REASON, now=AFTER_SEALING)
+    published = corrections.split_event([story_of(three[2]).chatbotnews_id], reason=REASON, now=AFTER_SEALING)
     assert [(snapshot.wire_date, snapshot.reason) for snapshot in published] == [(DAY, f"{REASON[:-1]}; 3 whose event changed")]
     assert [row["cross_source_count"] for row in published[0].manifest["stories"]] == [1, 2, 2]
     assert "verify" in verifywire()
@@ -178,32 +178,32 @@ def test_a_merge_on_a_sealed_day_changes_no_other_event() -> None:
     publish(*made, bystander)
     late = report_by("Reuters", 12, "Thermostats leaked by Marmot Cloud, says regulator")
     publish(late, now=AFTER_SEALING)
-    corrections.merge([event_of(made[0]), event_of(made[2])], reason="One purchase.", now=AFTER_SEALING)
+    corrections.merge_events([event_of(made[0]), event_of(made[2])], reason="One purchase.", now=AFTER_SEALING)
     assert [story_of(one).cross_source_count for one in (*made, bystander, late)] == [3, 3, 3, 2, 2]
 
 
 def test_what_is_pinned_stays_and_what_is_unpinned_is_told_anew(three: list[Entry]) -> None:
     moved = story_of(three[1]).chatbotnews_id
-    corrections.split([moved], reason=REASON, now=NOW)
-    corrections.pin([story_of(made).chatbotnews_id for made in three], pinned=False)
+    corrections.split_event([moved], reason=REASON, now=NOW)
+    corrections.pin_stories([story_of(made).chatbotnews_id for made in three], pinned=False)
     publish(report_by("Axios", 12))
     assert one_event(*three)
-    corrections.pin([moved])
+    corrections.pin_stories([moved])
     assert story_of(three[1]).event_pinned
 
 
 def test_a_founder_belongs_to_the_event_that_another_was_pinned_to() -> None:
     one, other = report_by("TechCrunch", 8), report_by("Wired", 9)
     publish(one, other)
-    corrections.pin([story_of(other).chatbotnews_id])
-    corrections.correct(story_of(one).chatbotnews_id, headline="Something else altogether", reason="Wrong.", now=NOW)
+    corrections.pin_stories([story_of(other).chatbotnews_id])
+    corrections.correct_texts(story_of(one).chatbotnews_id, headline="Something else altogether", reason="Wrong.", now=NOW)
     assert one_event(one, other)
 
 
 def test_a_withdrawn_founder_stands_alone() -> None:
     one, two, three = report_by("TechCrunch", 8), report_by("Wired", 9), report_by("Reuters", 10)
     publish(one, two, three)
-    corrections.withdraw(story_of(one).chatbotnews_id, reason="Retracted.", now=NOW)
+    corrections.withdraw_story(story_of(one).chatbotnews_id, reason="Retracted.", now=NOW)
     assert event_of(two) == event_of(three) == story_of(two).chatbotnews_id
     assert Event.objects.get(event_id=event_of(one)).merged_into_id == event_of(two)
     assert Client().get(f"/event/{event_of(one)}")["Location"] == f"/event/{event_of(two)}"
@@ -216,8 +216,8 @@ def test_a_merged_event_is_founded_by_a_story_that_may_be_shown(sealed: bool) ->
     now = AFTER_SEALING if sealed else NOW
     gone, two, other = report_by("TechCrunch", 8), report_by("Wired", 9), report_by("Reuters", 10, "Gherkins are on the rise")
     publish(gone, two, other)
-    corrections.withdraw(story_of(gone).chatbotnews_id, reason="Retracted.", now=now)
-    corrections.merge([event_of(gone), event_of(other)], reason="One purchase.", now=now)
+    corrections.withdraw_story(story_of(gone).chatbotnews_id, reason="Retracted.", now=now)
+    corrections.merge_events([event_of(gone), event_of(other)], reason="One purchase.", now=now)
     assert event_of(other) == story_of(other).chatbotnews_id
     assert event_of(two) == (event_of(other) if sealed else story_of(two).chatbotnews_id)
     assert Client().get(f"/event/{story_of(gone).chatbotnews_id}")["Location"] == f"/event/{event_of(other)}"
@@ -228,8 +228,8 @@ def test_an_event_of_which_nothing_may_be_shown_keeps_its_oldest_founder() -> No
     one, other = report_by("TechCrunch", 8), report_by("Wired", 9, "Gherkins are on the rise")
     publish(one, other)
     for made in (one, other):
-        corrections.withdraw(story_of(made).chatbotnews_id, reason="Retracted.", now=NOW)
-    corrections.merge([event_of(one), event_of(other)], reason="One purchase.", now=NOW)
+        corrections.withdraw_story(story_of(made).chatbotnews_id, reason="Retracted.", now=NOW)
+    corrections.merge_events([event_of(one), event_of(other)], reason="One purchase.", now=NOW)
     assert event_of(one) == event_of(other) == story_of(one).chatbotnews_id
 
 
@@ -238,7 +238,7 @@ def test_what_is_withdrawn_on_a_sealed_day_is_no_witness_of_an_open_one() -> Non
     publish(early, late)
     assert story_of(late).cross_source_count == 2
     just_sealed = dt.datetime(2026, 1, 19, 1, tzinfo=dt.UTC)
-    corrections.withdraw(story_of(early).chatbotnews_id, reason="Retracted.", now=just_sealed)
+    corrections.withdraw_story(story_of(early).chatbotnews_id, reason="Retracted.", now=just_sealed)
     assert (story_of(late).cross_source_count, story_of(late).consensus_score) == (1, 0.0)
     assert "verify" in verifywire()
 
@@ -251,41 +251,41 @@ def test_an_absorbed_event_follows_its_founder_out_of_a_merge() -> None:
     )
     publish(first, second, third)
     absorbed = event_of(third)
-    corrections.merge([event_of(made) for made in (first, second, third)], reason="One.", now=NOW)
-    corrections.split([story_of(made).chatbotnews_id for made in (second, third)], reason="Two.", now=NOW)
+    corrections.merge_events([event_of(made) for made in (first, second, third)], reason="One.", now=NOW)
+    corrections.split_event([story_of(made).chatbotnews_id for made in (second, third)], reason="Two.", now=NOW)
     assert Event.objects.get(event_id=absorbed).merged_into_id == event_of(third)
 
 
 @pytest.mark.slow
 def test_what_editors_settled_comes_back_with_a_dump(three: list[Entry], tmp_path: Path) -> None:
-    corrections.split([story_of(three[1]).chatbotnews_id], reason=REASON, now=NOW)
+    corrections.split_event([story_of(three[1]).chatbotnews_id], reason=REASON, now=NOW)
     comes_back_whole(tmp_path)
     assert [story_of(made).event_pinned for made in three] == [True, True, True]
 
 
 def test_a_withdrawn_story_stays_so_and_a_headline_is_never_empty(three: list[Entry]) -> None:
     gone = story_of(three[0]).chatbotnews_id
-    corrections.withdraw(gone, reason="Retracted.", now=NOW)
+    corrections.withdraw_story(gone, reason="Retracted.", now=NOW)
     with pytest.raises(InvalidArgument, match="was withdrawn"):
-        corrections.correct(gone, headline="Back again", reason="Why not.", now=NOW)
+        corrections.correct_texts(gone, headline="Back again", reason="Why not.", now=NOW)
     with pytest.raises(InvalidArgument, match="would be empty"):
-        corrections.correct(story_of(three[1]).chatbotnews_id, headline="<b></b>", reason="Why not.", now=NOW)
+        corrections.correct_texts(story_of(three[1]).chatbotnews_id, headline="<b></b>", reason="Why not.", now=NOW)
 
 
 def test_a_mistaken_hand_changes_nothing(three: list[Entry]) -> None:
     ids = [story_of(made).chatbotnews_id for made in three]
     before = partition()
     with pytest.raises(InvalidArgument, match="merged"):
-        corrections.merge([event_of(three[0])], reason=REASON)
+        corrections.merge_events([event_of(three[0])], reason=REASON)
     for chosen in (ids, []):
         with pytest.raises(InvalidArgument, match="split"):
-            corrections.split(chosen, reason=REASON)
+            corrections.split_event(chosen, reason=REASON)
     with pytest.raises(InvalidArgument, match="reason"):
-        corrections.split(ids[:1], reason="  ")
+        corrections.split_event(ids[:1], reason="  ")
     with pytest.raises(NotFound, match="cbn-nowhere"):
-        corrections.merge(["cbn-nowhere", event_of(three[0])], reason=REASON)
+        corrections.merge_events(["cbn-nowhere", event_of(three[0])], reason=REASON)
     with pytest.raises(NotFound, match="cbn-nowhere"):
-        corrections.split(["cbn-nowhere"], reason=REASON)
+        corrections.split_event(["cbn-nowhere"], reason=REASON)
     assert partition() == before
     assert not Story.objects.filter(event_pinned=True).exists()
 
@@ -295,7 +295,7 @@ def test_what_waits_is_split_before_anybody_sees_it(three: list[Entry]) -> None:
     take(waiting)
     assert story_of(waiting).event_id is None
     with pytest.raises(InvalidArgument):
-        corrections.split([story_of(waiting).chatbotnews_id], reason=REASON)
+        corrections.split_event([story_of(waiting).chatbotnews_id], reason=REASON)
     publish_pending(now=NOW)
     assert one_event(*three, waiting)
 

@@ -23,7 +23,7 @@ ROOTS = {
 
 
 def hash_leaves(number: int) -> list[bytes]:
-    return [merkle.leaf_hash(str(at).encode()) for at in range(number)]
+    return [merkle.hash_leaf(str(at).encode()) for at in range(number)]
 
 
 class StoredTree:
@@ -34,35 +34,35 @@ class StoredTree:
         for size, leaf in enumerate(leaves, start=1):
             self.nodes[0, size - 1] = leaf
             for place in merkle.list_completed(size):
-                left, right = merkle.children(place)
-                self.nodes[place] = merkle.node_hash(self.nodes[left], self.nodes[right])
+                left, right = merkle.get_children(place)
+                self.nodes[place] = merkle.hash_node(self.nodes[left], self.nodes[right])
 
     def hashes(self, steps: list[list[merkle.Place]]) -> list[bytes]:
         return [merkle.join_subtrees(step, self.nodes.__getitem__) for step in steps]
 
     def root(self, size: int) -> bytes:
-        return merkle.join_subtrees(merkle.subtree(0, size), self.nodes.__getitem__)
+        return merkle.join_subtrees(merkle.get_subtrees(0, size), self.nodes.__getitem__)
 
 
 @pytest.mark.parametrize("size", ROOTS)
 def test_roots_are_those_of_the_shared_vectors(size: int) -> None:
-    assert merkle.root([merkle.leaf_hash(leaf) for leaf in LEAVES[:size]]).hex() == ROOTS[size]
+    assert merkle.compute_root([merkle.hash_leaf(leaf) for leaf in LEAVES[:size]]).hex() == ROOTS[size]
 
 
 def test_an_empty_tree_has_the_hash_of_nothing() -> None:
-    assert merkle.root([]) == hashlib.sha256().digest()
+    assert merkle.compute_root([]) == hashlib.sha256().digest()
 
 
 def test_every_leaf_of_every_small_tree_is_proved_and_no_other_is() -> None:
     for size in range(1, 40):
         leaves = hash_leaves(size)
-        stored, tree = StoredTree(leaves), merkle.root(leaves)
+        stored, tree = StoredTree(leaves), merkle.compute_root(leaves)
         assert stored.root(size) == tree
         for index in range(size):
-            proof = merkle.path(leaves, index)
-            assert stored.hashes(merkle.inclusion(index, size)) == proof
+            proof = merkle.compute_audit_path(leaves, index)
+            assert stored.hashes(merkle.list_inclusion_steps(index, size)) == proof
             assert is_included(leaves[index], index, size, proof, tree)
-            assert not is_included(merkle.leaf_hash(b"other"), index, size, proof, tree)
+            assert not is_included(merkle.hash_leaf(b"other"), index, size, proof, tree)
             assert not is_included(leaves[index], index, size, [*proof, tree], tree)
             assert not is_included(leaves[index], size, size, proof, tree)
             if proof:
@@ -73,10 +73,10 @@ def test_every_small_tree_is_proved_to_begin_with_every_smaller_one() -> None:
     stored = StoredTree(hash_leaves(40))
     for second in range(1, 41):
         for first in range(1, second + 1):
-            proof = stored.hashes(merkle.consistency(first, second))
+            proof = stored.hashes(merkle.list_consistency_steps(first, second))
             old, new = stored.root(first), stored.root(second)
             assert merkle.is_consistent(first, second, proof, old, new), (first, second)
-            forged = StoredTree([merkle.leaf_hash(b"forged"), *hash_leaves(40)[1:]]).root(first)
+            forged = StoredTree([merkle.hash_leaf(b"forged"), *hash_leaves(40)[1:]]).root(first)
             assert not merkle.is_consistent(first, second, proof, forged, new)
             if proof:
                 assert not merkle.is_consistent(first, second, proof[:-1], old, new)
@@ -85,6 +85,6 @@ def test_every_small_tree_is_proved_to_begin_with_every_smaller_one() -> None:
 @given(st.integers(1, 10**12), st.data())
 def test_a_proof_is_short_however_large_the_log(size: int, data: st.DataObject) -> None:
     index = data.draw(st.integers(0, size - 1))
-    assert len(merkle.inclusion(index, size)) <= size.bit_length()
+    assert len(merkle.list_inclusion_steps(index, size)) <= size.bit_length()
     first = data.draw(st.integers(1, size))
-    assert len(merkle.consistency(first, size)) <= size.bit_length() + 1
+    assert len(merkle.list_consistency_steps(first, size)) <= size.bit_length() + 1

@@ -10,7 +10,7 @@ from sources.models import Publication
 from tests.factories import entry, publish, story_of
 from tests.wire.agreement import disagreements
 from wire import queries
-from wire.publishing.consensus import Report, figures, weigh_consensus
+from wire.publishing.consensus import Report, score_reports, weigh_consensus
 
 NEWS = "Quince Robotics buys Lantern Labs for $90 million"
 TOLD_ANOTHER_WAY = "Lantern Labs bought by Quince Robotics in a deal worth $90 million"
@@ -73,7 +73,7 @@ def test_figures_of_a_whole_event_are_those_of_each_story_with_houses_too(
         for number, (publisher, headline, summary, author, is_owned) in enumerate(drawn)
     ]
     weighed = {one.chatbotnews_id: weigh_consensus(one, event) for one in event}
-    assert figures(event, weighed.keys()) == {story: (found.score, found.count) for story, found in weighed.items()}
+    assert score_reports(event, weighed.keys()) == {story: (found.score, found.count) for story, found in weighed.items()}
     for found in weighed.values():
         assert found.count == 1 + sum(sibling.independent for sibling in found.siblings)
 

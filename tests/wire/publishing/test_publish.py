@@ -8,7 +8,7 @@ from tests.factories import DAY, NOW, entry, publish, published, story_of, take
 from wire.ingest import corrections
 from wire.models import Snapshot, WireState
 from wire.models.snapshot import is_sealed
-from wire.publishing.publish import publish as publish_day
+from wire.publishing.publish import publish_day as publish_day
 from wire.publishing.publish import publish_pending
 
 pytestmark = pytest.mark.django_db
@@ -30,7 +30,7 @@ def test_every_public_change_raises_the_version_and_publishing_again_changes_not
     assert publish_day(DAY, now=NOW) is None
     assert publish_pending(now=NOW) == []
     assert WireState.objects.get().version == versions[-1]
-    corrections.withdraw(story.chatbotnews_id, reason="Retracted by its publisher.", now=NOW)
+    corrections.withdraw_story(story.chatbotnews_id, reason="Retracted by its publisher.", now=NOW)
     versions.append(WireState.objects.get().version)
     assert versions == sorted(set(versions))
 
@@ -59,7 +59,7 @@ def test_a_withdrawn_story_leaves_the_day_and_says_why() -> None:
     kept, made = entry(), entry()
     publish(kept, made)
     story = story_of(made)
-    snapshot = corrections.withdraw(story.chatbotnews_id, reason="Retracted by its publisher.", now=LATER)
+    snapshot = corrections.withdraw_story(story.chatbotnews_id, reason="Retracted by its publisher.", now=LATER)
     assert snapshot is not None
     assert [row["chatbotnews_id"] for row in snapshot.manifest["stories"]] == [story_of(kept).chatbotnews_id]
     assert snapshot.reason == "Retracted by its publisher."

@@ -37,15 +37,15 @@ def rotate() -> str:
 @pytest.mark.slow
 def test_the_next_day_is_signed_by_the_new_key_and_both_stay_published_and_verify(client: Client, tmp_path: Path) -> None:
     rotate()  # a wire without any key gets its first
-    assert SigningKey.objects.get().key_id == signing.key_in_force()
+    assert SigningKey.objects.get().key_id == signing.get_key_in_force()
     publish(entry())
     before = WireState.objects.get().version
     told = rotate()
-    assert f"signed by {signing.key_in_force()} from now on" in told
+    assert f"signed by {signing.get_key_in_force()} from now on" in told
     assert WireState.objects.get().version == before + 1
     publish(entry())
     first, second = Snapshot.objects.order_by("sequence").values_list("key", flat=True)
-    assert (first != second, second) == (True, signing.key_in_force())
+    assert (first != second, second) == (True, signing.get_key_in_force())
     keys = client.get("/.well-known/wire-keys.json").json()["keys"]
     assert {key["key_id"]: key["retired_at"] is None for key in keys} == {first: False, second: True}
     assert "2 snapshots" in verifywire()
@@ -71,15 +71,15 @@ def test_a_retired_key_that_comes_back_signs_nothing() -> None:
 
 def test_a_key_that_cannot_be_kept_leaves_the_one_in_force(monkeypatch: pytest.MonkeyPatch) -> None:
     publish(entry())
-    before = signing.key_in_force()
+    before = signing.get_key_in_force()
 
     def full(*_: object) -> None:
         raise OSError("No space left on device")
 
     monkeypatch.setattr("wire.publishing.signing.os.replace", full)
     with pytest.raises(OSError, match="No space"):
-        signing.rotate()
-    assert signing.key_in_force() == before
+        signing.rotate_key()
+    assert signing.get_key_in_force() == before
     assert SigningKey.objects.get().retired_at is None
     assert [file.name for file in signing.key_file().parent.iterdir()] == ["ed25519.pem"]
 

@@ -35,21 +35,21 @@ OTHER = entry(
 
 
 def made_anew() -> dict[str, bytes]:
-    return {s.chatbotnews_id: story_json.story_json(s) for s in Story.objects.published().with_text()}
+    return {s.chatbotnews_id: story_json.render_story_json(s) for s in Story.objects.published().with_text()}
 
 
 def read_fitting() -> dict[str, bytes]:
     """Return the stored JSON of the stories that it fits."""
     rows = [story_json.StoredStory(*row) for row in Story.objects.published().values_list(*story_json.COLUMNS)]
-    return {row.chatbotnews_id: json for row in rows if (json := story_json.unpack(row)) is not None}
+    return {row.chatbotnews_id: json for row in rows if (json := story_json.unpack_json(row)) is not None}
 
 
 def correct(story_id: str) -> None:
-    corrections.correct(story_id, headline="OpenAI launches a quince", reason="A word was wrong.", now=NOW)
+    corrections.correct_texts(story_id, headline="OpenAI launches a quince", reason="A word was wrong.", now=NOW)
 
 
 def withdraw(story_id: str) -> None:
-    corrections.withdraw(story_id, reason="It was never said.", now=NOW)
+    corrections.withdraw_story(story_id, reason="It was never said.", now=NOW)
 
 
 @pytest.mark.slow
@@ -102,7 +102,7 @@ def forge_with_another_secret() -> None:
         for row in StoryJson.objects.all():
             compressed = forge_json(bytes(row.packed))[story_json.SEAL :]
             about = f"{row.revision} {row.made_of}\n"
-            row.packed = story_json._seal(settings.SECRET_KEY, about, compressed) + compressed
+            row.packed = story_json._compute_seal(settings.SECRET_KEY, about, compressed) + compressed
             row.save()
 
 
@@ -174,7 +174,7 @@ def test_a_sealed_row_that_its_revision_does_not_make_is_named() -> None:
     publish(ABOUT, SAME)
     row = StoryJson.objects.get(story=story_of(ABOUT))
     compressed = forge_json(bytes(row.packed))[story_json.SEAL :]
-    row.packed = story_json._seal(settings.SECRET_KEY, f"{row.revision} {row.made_of}\n", compressed) + compressed
+    row.packed = story_json._compute_seal(settings.SECRET_KEY, f"{row.revision} {row.made_of}\n", compressed) + compressed
     row.save()
     with pytest.raises(CommandError, match=f"First break: story {story_of(ABOUT)}: its stored JSON"):
         verifywire()
@@ -189,10 +189,10 @@ def test_with_another_secret_everything_is_made_anew_without_a_word(
     before = fetch_all(client)
     settings.SECRET_KEY = "made anew"
     assert fetch_all(client) == before
-    assert story_json.outdated_count() == 3
+    assert story_json.count_outdated_json() == 3
     verifywire()
-    assert story_json.render_outdated() == 3
-    assert (fetch_all(client), story_json.outdated_count(), read_fitting()) == (before, 0, made_anew())
+    assert story_json.render_outdated_json() == 3
+    assert (fetch_all(client), story_json.count_outdated_json(), read_fitting()) == (before, 0, made_anew())
     assert "damaged" not in caplog.text
 
 
@@ -218,10 +218,10 @@ def test_renderwire_makes_anew_what_does_not_fit_and_nothing_else(settings: Sett
 
 def test_an_older_revision_of_a_day_shows_its_stories_as_they_were() -> None:
     publish(ABOUT, SAME)
-    before = queries.get_archive(DAY, 1).values()["stories"]
+    before = queries.get_archived_day(DAY, 1).values()["stories"]
     correct(story_of(ABOUT).chatbotnews_id)
-    assert queries.get_archive(DAY, 1).values()["stories"] == before
-    told: list[Any] = list(queries.get_archive(DAY, None).values()["stories"])
+    assert queries.get_archived_day(DAY, 1).values()["stories"] == before
+    told: list[Any] = list(queries.get_archived_day(DAY, None).values()["stories"])
     now = {story["chatbotnews_id"]: story for story in told}
     assert now[story_of(ABOUT).chatbotnews_id]["headline"] == "OpenAI launches a quince"
     assert Snapshot.objects.filter(wire_date=DAY).count() == 2

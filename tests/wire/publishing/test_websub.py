@@ -90,7 +90,7 @@ def hub(settings: Any) -> Iterator[Hub]:
 
 
 def announce(now: dt.datetime = NOW) -> float:
-    return websub.announce(queries.last_number(), now)
+    return websub.announce_changes(queries.get_last_number(), now)
 
 
 def check() -> tuple[str, str]:
@@ -106,7 +106,7 @@ def test_a_publish_is_told_once_with_every_list_that_it_changed(hub: Hub) -> Non
     assert hub.take() == lists | {f"event-{event}", f"storyline-{event}"}
     announce()
     assert hub.take() == set()
-    corrections.withdraw(story_of(made).chatbotnews_id, reason="Retracted.", now=NOW)
+    corrections.withdraw_story(story_of(made).chatbotnews_id, reason="Retracted.", now=NOW)
     announce()
     assert {"corrections", "stories", f"event-{event}"} < hub.take()
     assert check()[0] == "ok"
@@ -178,7 +178,7 @@ def test_one_process_at_a_time_tells_it_and_another_hub_begins_anew(hub: Hub, se
     publish(entry())
     announce()
     assert "stories" in hub.take()
-    assert websub.announce(None) == 1  # this process has not seen yet what all show
+    assert websub.announce_changes(None) == 1  # this process has not seen yet what all show
     settings.WIRE_WEBSUB_HUB = ""
     assert check() == ("ok", "No WebSub hub is named. ")
 

@@ -35,8 +35,8 @@ def test_a_revision_never_changes_whatever_is_published_later(client: Client) ->
     first = client.get(f"{ADDRESS}?revision=1")
     publish(entry(url=made.url, title="Quince ships late"), entry())
     second = client.get(f"{ADDRESS}?revision=2")
-    corrections.correct(story_of(made).chatbotnews_id, reason="The date was wrong.", headline="Quince shipped", now=NOW)
-    corrections.withdraw(story_of(taken_back).chatbotnews_id, reason="Retracted by its publisher.", now=NOW)
+    corrections.correct_texts(story_of(made).chatbotnews_id, reason="The date was wrong.", headline="Quince shipped", now=NOW)
+    corrections.withdraw_story(story_of(taken_back).chatbotnews_id, reason="Retracted by its publisher.", now=NOW)
     assert client.get(f"{ADDRESS}?revision=1").content == first.content
     assert client.get(f"{ADDRESS}?revision=2").content == second.content
     assert client.get(f"{ADDRESS}?revision=1")["ETag"] == first["ETag"]
@@ -111,13 +111,13 @@ def test_the_list_has_every_day_once_newest_first_in_its_latest_revision(client:
 
 @pytest.mark.slow
 def test_pages_of_days_hold_each_day_once_though_days_are_added_meanwhile() -> None:
-    assert (queries.list_days().dates, queries.list_days().total) == ([], 0)
+    assert (queries.list_published_days().dates, queries.list_published_days().total) == ([], 0)
     publish_days(8, 9, 10, 11, 12)
-    first = queries.list_days(limit=2)
+    first = queries.list_published_days(limit=2)
     publish_days(13)
-    second = queries.list_days(2, first.next_cursor)
-    third = queries.list_days(2, second.next_cursor)
+    second = queries.list_published_days(2, first.next_cursor)
+    third = queries.list_published_days(2, second.next_cursor)
     found = [day.wire_date.day for page in (first, second, third) for day in page.dates]
     assert found == [12, 11, 10, 9, 8]
     assert (first.total, third.total, third.next_cursor) == (5, 6, None)
-    assert queries.list_days(limit=6).next_cursor is None  # a full last page
+    assert queries.list_published_days(limit=6).next_cursor is None  # a full last page

@@ -13,7 +13,7 @@ from tests.mcpserver.asgi import request
 from wire import queries
 from wire.ingest import corrections
 from wire.models import Story
-from wire.publishing.story_json import citable
+from wire.publishing.story_json import to_citable
 from wire.schemas.story import StoryOut
 from wire.text.vocabulary import Category
 
@@ -25,8 +25,8 @@ HOUR = dt.timedelta(hours=1)
 def corrected() -> Story:
     """A story that was corrected an hour after it was published, and withdrawn an hour after that."""
     story = published(title="Quince Robotics sells 12 robots")
-    corrections.correct(story.chatbotnews_id, headline="Quince Robotics sells 21 robots", reason="A slip.", now=NOW + HOUR)
-    corrections.withdraw(story.chatbotnews_id, reason="No robot was sold.", now=NOW + 2 * HOUR)
+    corrections.correct_texts(story.chatbotnews_id, headline="Quince Robotics sells 21 robots", reason="A slip.", now=NOW + HOUR)
+    corrections.withdraw_story(story.chatbotnews_id, reason="No robot was sold.", now=NOW + 2 * HOUR)
     return story
 
 
@@ -81,7 +81,7 @@ def test_a_pinned_citation_says_for_ever_what_it_said(client: Client) -> None:
     before = queries.get_pinned_citation(pin, CitationFormat.LAYERED)
     assert before is not None
     assert before.citation.endswith(f"/story/{pin}")
-    corrections.correct(story.chatbotnews_id, headline="Quince Robotics sells 21 robots", reason="A slip.", now=NOW + HOUR)
+    corrections.correct_texts(story.chatbotnews_id, headline="Quince Robotics sells 21 robots", reason="A slip.", now=NOW + HOUR)
     assert queries.get_pinned_citation(pin, CitationFormat.LAYERED) == before
     (found,) = queries.verify_citation(before.citation).citations
     assert (found.verdict, found.cited_revision, found.revision) == ("outdated", 1, 2)
@@ -149,7 +149,7 @@ def test_a_pinned_story_has_pinned_permalinks_and_none_once_it_was_withdrawn() -
     assert found.permalink.endswith(pin)
     assert found.citation_objects is not None
     assert queries.verify_citation(found.citation_objects.layered_ready).verified == 1
-    corrections.withdraw(story.chatbotnews_id, reason="It was made up.", now=NOW + HOUR)
+    corrections.withdraw_story(story.chatbotnews_id, reason="It was made up.", now=NOW + HOUR)
     found = StoryOut.model_validate_json(queries.get_pinned_story(pin) or b"")
     assert (found.status, found.citation_objects) == ("withdrawn", None)
 
@@ -171,12 +171,12 @@ def test_a_citation_without_an_id_of_what_was_changed_since_is_outdated(form: Ci
     published(title="Nobody here sells robots any more", summary="")
     story = published(title="Quince Robotics sells 12 robots to the town", summary="")
     assert story.current is not None
-    cited = cite(citable(story, story.current), form).split(" Source:")[0]
+    cited = cite(to_citable(story, story.current), form).split(" Source:")[0]
     assert queries.verify_citation(cited).verified == 1
     if withdrawn:
-        corrections.withdraw(story.chatbotnews_id, reason="It was made up.", now=NOW + HOUR)
+        corrections.withdraw_story(story.chatbotnews_id, reason="It was made up.", now=NOW + HOUR)
     else:
-        corrections.correct(story.chatbotnews_id, headline="A bakery in the town opens", reason="A mix-up.", now=NOW + HOUR)
+        corrections.correct_texts(story.chatbotnews_id, headline="A bakery in the town opens", reason="A mix-up.", now=NOW + HOUR)
     (found,) = queries.verify_citation(cited).citations
     assert (found.verdict, found.story_id) == ("outdated", story.chatbotnews_id), found
 
@@ -202,7 +202,7 @@ def test_coverage_side_by_side_tells_what_only_one_says_and_which_figures_differ
 
 def test_words_of_an_earlier_revision_are_outdated_and_wrong_under_the_pin_of_another() -> None:
     story = published(title="Quince Robotics sells 12 robots", summary="")
-    corrections.correct(story.chatbotnews_id, headline="Quince Robotics sells 21 robots", reason="A slip.", now=NOW + HOUR)
+    corrections.correct_texts(story.chatbotnews_id, headline="Quince Robotics sells 21 robots", reason="A slip.", now=NOW + HOUR)
     link = f"http://localhost:8000/story/{story.chatbotnews_id}"
     for pin, verdict in (("", "outdated"), ("@r1", "outdated"), ("@r2", "wrong")):
         (found,) = queries.verify_citation(f"Quince Robotics sells 12 robots ({link}{pin}).").citations

@@ -49,7 +49,7 @@ def test_an_archive_that_is_loaded_years_later_has_no_late_stories(client: Clien
 
 def test_a_correction_has_its_text_before_and_after_and_its_reason(client: Client) -> None:
     story = published(title="Quinces explode", summary="All of them.")
-    corrections.correct(story.chatbotnews_id, headline="Quinces expand", reason="A slip.", now=SOON)
+    corrections.correct_texts(story.chatbotnews_id, headline="Quinces expand", reason="A slip.", now=SOON)
     (found,) = client.get(JSON).json()["revised"]
     assert (found["by"], found["reason"], found["revision"]) == ("editor", "A slip.", 2)
     assert found["changed"] == [{"field": "headline", "before": "Quinces explode", "after": "Quinces expand"}]
@@ -75,8 +75,8 @@ def test_a_publishers_own_revision_is_told_apart_and_one_by_newer_rules_left_out
 
 def test_a_withdrawal_has_its_reason_and_no_text_of_before(client: Client) -> None:
     story = published(title="Quinces explode")
-    corrections.correct(story.chatbotnews_id, headline="Quinces expand", reason="A slip.", now=SOON)
-    corrections.withdraw(story.chatbotnews_id, reason="They do not.", now=LATER)
+    corrections.correct_texts(story.chatbotnews_id, headline="Quinces expand", reason="A slip.", now=SOON)
+    corrections.withdraw_story(story.chatbotnews_id, reason="They do not.", now=LATER)
     found = client.get(JSON).json()
     assert [(one["chatbotnews_id"], one["reason"]) for one in found["withdrawn"]] == [(story.chatbotnews_id, "They do not.")]
     assert (found["revised"], found["late"]) == ([], [])

@@ -11,7 +11,7 @@ from tests.factories import DAY, NOW, entry, publish, story_of
 from wire import queries
 from wire.models import EditorTake
 from wire.publishing import editors_take
-from wire.publishing.publish import publish as publish_day
+from wire.publishing.publish import publish_day as publish_day
 
 pytestmark = pytest.mark.django_db
 ADDRESS = "/api/editor-take/2026-01-15.json"
@@ -54,7 +54,7 @@ CITED = {
 
 def test_a_take_is_cited_by_its_title_and_first_paragraph() -> None:
     for markdown, cited in CITED.items():
-        told = editors_take.detail(markdown)
+        told = editors_take.extract_detail(markdown)
         assert (told.title, told.summary) == cited
 
 

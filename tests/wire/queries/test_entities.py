@@ -16,7 +16,7 @@ from tests.factories import entry, feed_of, publish, published, see, story_of
 from wire import queries
 from wire.ingest import corrections
 from wire.models import Entity, Story, StoryEntity, WireState
-from wire.ops.archive.derived import check_tables
+from wire.ops.archive.derived_checks import check_derived_tables
 from wire.ops.archive.dump import Broken
 from wire.publishing import entity_links
 from wire.publishing.publish import publish_pending
@@ -36,7 +36,7 @@ def shipped(tmp_path: Path) -> Callable[[list[dict[str, Any]]], None]:
     def ship(rows: list[dict[str, Any]]) -> None:
         file = tmp_path / "entities.json"
         file.write_text(json.dumps(rows))
-        entity_links.sync(file)
+        entity_links.sync_shipped_entities(file)
 
     return ship
 
@@ -65,7 +65,7 @@ def test_posts_of_its_own_publication_stand_apart_whether_they_name_it_or_not(cl
     assert post["chatbotnews_id"] == story_of(own).chatbotnews_id
     assert post["layered_ready"].startswith("According to OpenAI Blog, as summarized by ChatbotNews.ai,")
     assert client.get("/api/activity.json?entity=OpenAI").json()["total"] == 1
-    assert queries.list_named([story_of(own).chatbotnews_id])[0].slug == "openai"
+    assert queries.list_named_entities([story_of(own).chatbotnews_id])[0].slug == "openai"
     page = client.get("/about/openai").content.decode()
     assert "Its own posts" in page.partition("Introducing a quince model")[0]
 
@@ -75,12 +75,12 @@ def test_a_revision_and_a_withdrawal_change_the_page_at_once() -> None:
     see(feed, made)
     publish_pending()
     assert naming("Jensen Huang") == ["Jensen Huang sells quinces"]
-    corrections.correct(story_of(made).chatbotnews_id, headline="Sam Altman sells quinces", reason="It was he.")
+    corrections.correct_texts(story_of(made).chatbotnews_id, headline="Sam Altman sells quinces", reason="It was he.")
     assert (naming("Jensen Huang"), naming("Sam Altman")) == ([], ["Sam Altman sells quinces"])
-    check_tables()
-    corrections.withdraw(story_of(made).chatbotnews_id, reason="It was nobody.")
+    check_derived_tables()
+    corrections.withdraw_story(story_of(made).chatbotnews_id, reason="It was nobody.")
     assert naming("Sam Altman") == []
-    check_tables()
+    check_derived_tables()
 
 
 def test_every_page_of_a_list_goes_on_where_the_one_before_ended(client: Client) -> None:
@@ -111,7 +111,7 @@ def test_a_spelling_takes_no_other_names_address() -> None:
 
 @pytest.mark.parametrize("query", ["big apple", "claude monet"])
 def test_a_search_for_something_else_leads_to_no_name(query: str) -> None:
-    assert queries.list_named_in_query(query) == []
+    assert queries.find_query_names(query) == []
 
 
 @pytest.mark.parametrize(("name", "near"), [("Opan AI", "OpenAI"), ("Altman Sam", "Sam Altman"), ("Gemni", "Gemini")])
@@ -148,7 +148,7 @@ def test_an_upgrade_lists_the_stories_of_before(shipped: Callable[[list[dict[str
     assert not Entity.objects.filter(slug="sam-altman").exists(), "no release ships it any more"
     assert StoryEntity.objects.count() == 1
     assert WireState.objects.get().version > version
-    check_tables()
+    check_derived_tables()
 
 
 def test_an_upgrade_leaves_alone_what_editors_decided(shipped: Callable[[list[dict[str, Any]]], None]) -> None:
@@ -170,10 +170,10 @@ def test_migrating_again_changes_nothing() -> None:
 
 def test_a_list_that_was_tampered_with_is_named_by_the_check() -> None:
     published(title="Sam Altman opens a shop")
-    check_tables()
+    check_derived_tables()
     StoryEntity.objects.all().delete()
     with pytest.raises(Broken, match="companies, people and products"):
-        check_tables()
+        check_derived_tables()
 
 
 def grow(*texts: str) -> None:
@@ -204,15 +204,15 @@ def test_a_name_that_grows_and_has_no_page_is_proposed_until_it_is_decided() -> 
     found = Entity.objects.get(name="Marmotly Labs")
     assert found.reason == "4 stories in the four weeks to 15 January 2026, 0 expected."
     assert not StoryEntity.objects.filter(entity=found).exists()
-    entity_links.propose_names()
+    entity_links.propose_new_names()
     assert Entity.objects.get(name="Marmotly Labs").pk == found.pk
     Entity.objects.filter(pk=found.pk).update(state=Entity.State.NEVER)
-    entity_links.propose_names()
+    entity_links.propose_new_names()
     assert proposed() == []
 
 
 def test_a_proposal_goes_when_its_name_grows_no_more() -> None:
     grow("at Marmotly Labs sells")
     Story.objects.all().update(published_at="2026-01-15T10:00:00Z")
-    entity_links.propose_names()
+    entity_links.propose_new_names()
     assert proposed() == []

@@ -49,7 +49,7 @@ def test_lists_are_exported_and_exactly_one_must_be_named(client: Client) -> Non
         error = answer.json()
         assert words in error["message"] + error["hint"], error
     with pytest.raises(InvalidArgument):
-        queries.get_list("bib")
+        queries.get_export_page("bib")
 
 
 @pytest.mark.parametrize("asked", ["category=launches", "topic=openai", "query=openai"])
@@ -114,7 +114,7 @@ def test_a_story_and_an_event_are_ninjs_and_a_withdrawn_story_is_canceled(client
     event = client.get(f"/api/ninjs/events/{story.chatbotnews_id}.json").json()
     assert event["type"] == "composite"
     assert len(event["associations"]) > 2
-    corrections.withdraw(story.chatbotnews_id, reason="It was made up.")
+    corrections.withdraw_story(story.chatbotnews_id, reason="It was made up.")
     gone = client.get(f"/api/ninjs/stories/{story.chatbotnews_id}.json").json()
     assert gone["pubStatus"] == "canceled"
     assert not {"headlines", "descriptions", "by"} & gone.keys()

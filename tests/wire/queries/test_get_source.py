@@ -27,7 +27,7 @@ def test_its_facts_are_those_of_the_roster_also_after_it_left() -> None:
 def test_it_lists_what_is_published_and_not_withdrawn_and_no_page_is_shifted_by_what_comes() -> None:
     made = [entry(published_at=f"2026-01-15T{hour:02}:00:00Z") for hour in range(10)]
     publish(*made, entry(publisher="Wired", url="https://wired.com/q"))
-    corrections.withdraw(story_of(made[9]).chatbotnews_id, reason="Retracted.", now=NOW)
+    corrections.withdraw_story(story_of(made[9]).chatbotnews_id, reason="Retracted.", now=NOW)
     take(entry())  # waits
     first = queries.list_source_stories("techcrunch", 4)
     publish(entry(published_at="2026-01-15T12:00:00Z"))

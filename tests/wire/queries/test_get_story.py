@@ -50,7 +50,7 @@ def test_a_corrected_story_carries_the_date_of_the_correction() -> None:
     made = entry(summary="Quince said so.")
     publish(made)
     story_id = story_of(made).chatbotnews_id
-    corrections.correct(story_id, reason="The name was misspelt.", headline="Quints said so", now=NOW)
+    corrections.correct_texts(story_id, reason="The name was misspelt.", headline="Quints said so", now=NOW)
     story = queries.get_story(story_id)
     assert (story.status, story.headline, story.revision) == ("corrected", "Quints said so", 2)
     assert story.citation_objects is not None

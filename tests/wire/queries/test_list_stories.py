@@ -127,9 +127,9 @@ def test_a_since_that_is_no_date_is_refused(client: Client) -> None:
 @pytest.mark.slow
 def test_a_corrected_story_stays_and_a_reclassified_one_moves() -> None:
     story_id = launch(1)
-    corrections.correct(story_id, reason="The name was misspelt.", headline="OpenAI launches quints", now=NOW)
+    corrections.correct_texts(story_id, reason="The name was misspelt.", headline="OpenAI launches quints", now=NOW)
     assert ids(queries.get_category(Category.LAUNCHES)) == [story_id]
-    corrections.classify(story_id, category=Category.ANALYSIS, topics=[Topic.GOOGLE], reason="It explains.", now=NOW)
+    corrections.classify_story(story_id, category=Category.ANALYSIS, topics=[Topic.GOOGLE], reason="It explains.", now=NOW)
     assert ids(queries.get_category(Category.LAUNCHES), queries.get_topic_coverage(Topic.OPENAI)) == []
     assert ids(queries.get_category(Category.ANALYSIS)) == ids(queries.get_topic_coverage(Topic.GOOGLE)) == [story_id]
 
@@ -234,6 +234,8 @@ def test_paging_shows_every_story_once_though_more_are_published_between_pages(
 def test_paging_goes_on_where_it_was_though_the_last_story_shown_was_withdrawn() -> None:
     made = [launch(number, f"2026-01-15T0{number}:00:00Z") for number in range(4)]
     first = queries.get_category(Category.LAUNCHES, limit=2)
-    corrections.withdraw(first.stories[-1].chatbotnews_id, reason="Retracted by its publisher.", now=NOW + dt.timedelta(hours=1))
+    corrections.withdraw_story(
+        first.stories[-1].chatbotnews_id, reason="Retracted by its publisher.", now=NOW + dt.timedelta(hours=1)
+    )
     second = queries.get_category(Category.LAUNCHES, 2, first.next_cursor)
     assert ids(second) == [made[1], made[0]]

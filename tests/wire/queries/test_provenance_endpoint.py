@@ -41,7 +41,7 @@ def test_a_reason_is_public_when_a_sealed_day_changes_and_without_a_date_it_is_t
     found = queries.get_provenance(DAY, now=NOW)
     assert (found.wire_date, found.reason, found.sealed) == (DAY, "", False)
     later = NOW.replace(month=6)
-    corrections.withdraw(story_of(made).chatbotnews_id, reason="Retracted by its publisher.", now=later)
+    corrections.withdraw_story(story_of(made).chatbotnews_id, reason="Retracted by its publisher.", now=later)
     found = queries.get_provenance(DAY, now=later)
     assert (found.reason, found.sealed, found.revision, found.story_count) == ("Retracted by its publisher.", True, 2, 1)
 

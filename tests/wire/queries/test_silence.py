@@ -58,7 +58,7 @@ def test_rest_and_mcp_name_from_whom_nothing_was_received(client: Client) -> Non
 
 def test_a_withdrawn_story_was_received_all_the_same(client: Client) -> None:
     publish(lone := entry(title=NEWS), gone := entry(title="Marmots sing", publisher="Wired", url="https://wired.com/m"))
-    corrections.withdraw(story_of(gone).chatbotnews_id, reason="Retracted.", now=NOW)
+    corrections.withdraw_story(story_of(gone).chatbotnews_id, reason="Retracted.", now=NOW)
     event = client.get(f"/api/events/{story_of(lone).event_id}.json").json()
     assert "Wired" not in event["not_received"]
 
@@ -78,7 +78,7 @@ def test_the_roster_tells_how_many_stories_of_each_there_are_and_how_new_whateve
         *(entry(published_at=f"2026-01-15T0{hour}:00:00Z") for hour in (7, 9, 8)),
         gone := entry(title="Marmots sing", published_at="2026-01-15T10:00:00Z"),
     )
-    corrections.withdraw(story_of(gone).chatbotnews_id, reason="Retracted.", now=NOW)
+    corrections.withdraw_story(story_of(gone).chatbotnews_id, reason="Retracted.", now=NOW)
     roster = client.get("/api/sources.json").json()
     counted = {one["name"]: (one["stories"], one["newest_story_at"]) for one in roster["sources"]}
     assert counted.pop("TechCrunch") == (3, "2026-01-15T09:00:00Z")

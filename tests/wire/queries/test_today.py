@@ -65,7 +65,7 @@ def test_an_awkward_title_is_valid_and_citable(client: Client) -> None:
 def test_a_day_whose_every_story_was_withdrawn_is_valid_and_empty(client: Client) -> None:
     made = entry()
     publish(made)
-    corrections.withdraw(story_of(made).chatbotnews_id, reason="Retracted by its publisher.", now=NOW)
+    corrections.withdraw_story(story_of(made).chatbotnews_id, reason="Retracted by its publisher.", now=NOW)
     assert today(client)["stories"] == []
 
 

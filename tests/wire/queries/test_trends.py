@@ -7,7 +7,7 @@ import pytest
 from sources.entries import Entry
 from tests.factories import NOW, entry, publish, story_of
 from wire.models import Story
-from wire.publishing.growth import find_names
+from wire.publishing.trending import find_capitalised_names
 from wire.queries.events import list_trending_events
 from wire.text.provenance import timestamp
 from wire.text.vocabulary import Category
@@ -99,7 +99,7 @@ def test_one_newsroom_s_own_campaign_and_a_wire_without_a_past_grow_nothing() ->
     ],
 )
 def test_names_are_what_has_capitals_within_a_sentence(headline: str, summary: str, names: set[str]) -> None:
-    assert find_names(headline, summary) == names
+    assert find_capitalised_names(headline, summary) == names
 
 
 def test_a_window_counts_from_now_to_the_second() -> None:

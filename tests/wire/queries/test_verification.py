@@ -12,7 +12,7 @@ from tests.examples import FULL
 from tests.factories import published
 from tests.wire.queries.prose import FORGERIES, in_prose
 from wire.models import Story
-from wire.publishing.story_json import citable, story_json
+from wire.publishing.story_json import render_story_json, to_citable
 from wire.queries.verification import verify_citation
 
 # What texts say is the same on every database.
@@ -28,7 +28,7 @@ def stories(every: int = 1) -> list[Story]:
 
 def cited_as(story: Story) -> Citable:
     assert story.current is not None
-    return citable(story, story.current)
+    return to_citable(story, story.current)
 
 
 @pytest.mark.slow
@@ -64,7 +64,7 @@ def test_citations_are_found_and_verified_in_prose_whatever_a_writer_did_to_them
 @pytest.mark.parametrize("kind", FORGERIES)
 def test_each_kind_of_forgery_is_found(kind: str, every: int) -> None:
     chance, forged, passed = random.Random(kind), 0, list[tuple[str, Any]]()
-    told: list[tuple[Story, dict[str, Any]]] = [(story, orjson.loads(story_json(story))) for story in stories(every)]
+    told: list[tuple[Story, dict[str, Any]]] = [(story, orjson.loads(render_story_json(story))) for story in stories(every)]
     for number, (story, fields) in enumerate(told):
         fields["other"] = told[number - 1][0].chatbotnews_id
         for form in CitationFormat:

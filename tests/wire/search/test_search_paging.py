@@ -20,7 +20,7 @@ from wire.schemas.params import Group, Sort
 from wire.schemas.stories_answer import StoriesAnswer
 from wire.schemas.story import SearchOut, StoryOut
 from wire.search import ranking, service
-from wire.search.cursor import decode, encode
+from wire.search.cursor import decode_cursor, encode_cursor
 from wire.text import query as question
 from wire.text import tokens
 from wire.text.query import Text
@@ -373,10 +373,10 @@ def test_a_cursor_of_one_grouping_is_refused_with_the_other_and_with_a_strange_s
         cursor = queries.search_wire("t", limit=2, group=group).next_cursor
         with pytest.raises(InvalidArgument, match="cursor"):
             queries.search_wire("t", cursor=cursor, group=other)
-    kind, values = decode(queries.search_wire("t", limit=2).next_cursor or "", ranking.KINDS)
+    kind, values = decode_cursor(queries.search_wire("t", limit=2).next_cursor or "", ranking.KINDS)
     for last in ("", ":", ":x", ":-1", ":1e3", ":²", f":{10**30}", ":1:2"):
         with pytest.raises(InvalidArgument, match="cursor"):
-            queries.search_wire("t", cursor=encode(kind, values[0].partition(":")[0] + last, *values[1:]))
+            queries.search_wire("t", cursor=encode_cursor(kind, values[0].partition(":")[0] + last, *values[1:]))
 
 
 def test_rest_and_the_site_show_the_best_of_each_event(client: Client, events: dict[str, str]) -> None:  # noqa: ARG001

@@ -13,9 +13,9 @@ from tests.examples import examples
 from tests.factories import entry, publish
 from wire import queries
 from wire.models import SearchDocument
-from wire.models.search import newest_places
-from wire.publishing.indexing import document
-from wire.search.service import corrections
+from wire.models.search import find_newest
+from wire.publishing.indexing import build_document
+from wire.search.service import suggest_corrections
 from wire.text import tokens
 from wire.text.highlighting import mark_matches
 from wire.text.query import Term, Text, forms
@@ -106,7 +106,7 @@ def test_a_whole_word_comes_before_its_pairs_apart() -> None:
 
 @pytest.mark.usefixtures("some_titles")
 def test_spelling_is_left_alone() -> None:
-    assert corrections("東京郡 GPT-5お発表 생성 นักวิจย") == {}
+    assert suggest_corrections("東京郡 GPT-5お発表 생성 นักวิจย") == {}
 
 
 @pytest.mark.parametrize(
@@ -131,8 +131,8 @@ def test_the_migration_indexes_such_stories_again_and_no_others() -> None:
     importlib.import_module("wire.migrations.0022_character_pairs").index_again(apps, None)
     again = SearchDocument.objects.select_related("story__current").get(pk=chinese.pk)
     assert again.story.current is not None
-    assert {name: getattr(again, name) for name in ("tokens", "headline_length", "marks", "story_id")} == document(
+    assert {name: getattr(again, name) for name in ("tokens", "headline_length", "marks", "story_id")} == build_document(
         again.story, again.story.current
     )
-    assert newest_places([[Term(("xold",))]], limit=5) == [english.pk], "the index has no old word of what was made anew"
+    assert find_newest([[Term(("xold",))]], limit=5) == [english.pk], "the index has no old word of what was made anew"
     assert titles("模型") == ["谷歌发布新的模型"]

@@ -51,7 +51,7 @@ def test_the_same_story_has_the_same_card_and_a_corrected_headline_another(clien
     first = client.get(address)
     assert client.get(address).content == first.content
     assert client.get(address, headers={"If-None-Match": first["ETag"]}).status_code == 304
-    corrections.correct(story_of(made).chatbotnews_id, headline="Quinces hum", reason="They hum.", now=NOW)
+    corrections.correct_texts(story_of(made).chatbotnews_id, headline="Quinces hum", reason="They hum.", now=NOW)
     assert client.get(address)["ETag"] != first["ETag"]
 
 
@@ -62,7 +62,7 @@ def test_a_withdrawn_storys_card_says_so_without_its_headline(client: Client) ->
     addresses = [f"/og/story/{story_of(one).chatbotnews_id}.png" for one in made]
     before = {png(client, address) for address in addresses}
     for one in made:
-        corrections.withdraw(story_of(one).chatbotnews_id, reason="Retracted.", now=NOW)
+        corrections.withdraw_story(story_of(one).chatbotnews_id, reason="Retracted.", now=NOW)
     after = {png(client, address) for address in addresses}
     assert (len(before), len(after), before & after) == (2, 1, set())
 
@@ -112,7 +112,7 @@ def test_pages_name_their_cards(client: Client) -> None:
         png(client, f"/og/{card}.png")
     html = client.get(f"/story/{story.chatbotnews_id}").content.decode()
     assert 'og:image:alt" content="Quinces &quot;sing&quot; &amp; dance, TechCrunch">' in html
-    corrections.withdraw(story.chatbotnews_id, reason="Retracted.", now=NOW)
+    corrections.withdraw_story(story.chatbotnews_id, reason="Retracted.", now=NOW)
     html = client.get(f"/story/{story.chatbotnews_id}").content.decode()
     assert 'og:image:alt" content="A story that was withdrawn">' in html
 
@@ -126,7 +126,7 @@ def test_a_title_is_at_most_five_lines_within_the_card_and_loses_no_word_but_beh
     size, lines = cards.fit_title(title)
     assert len(lines) <= 5
     assert len(lines) * size * cards.LINE <= cards.TITLE_HEIGHT + size
-    assert all(cards.width(line, size) <= cards.ROOM for line in lines)
+    assert all(cards.measure_width(line, size) <= cards.ROOM for line in lines)
     told, shown = "".join(title.split()), "".join("".join(lines).split())
     assert shown == told or (shown.endswith("…") and told.startswith(shown[:-1]))
 

@@ -77,7 +77,7 @@ def test_a_link_to_a_file_that_is_not_installed_is_left_out() -> None:
 
 
 def test_documents_are_cached_and_in_the_sitemap(client: Client) -> None:
-    assert cache_rules.parameters_of("/docs/how-to/deploy") == frozenset()
+    assert cache_rules.get_cached_parameters("/docs/how-to/deploy") == frozenset()
     assert client.get("/docs/rest")["Cache-Control"] == BRIEFLY
     pages = client.get("/sitemap-pages.xml").content.decode()
     assert all(f"<loc>http://localhost:8000{address}</loc>" in pages for address in docs_pages.list_addresses())

@@ -10,7 +10,7 @@ from tests.contract import refused
 from tests.factories import NOW, entry, publish, story_of
 from tests.wire.site.test_site import page
 from wire.models import Story
-from wire.site.day_shape import describe_day
+from wire.site.day_summary import describe_day
 
 pytestmark = pytest.mark.django_db
 

@@ -87,12 +87,12 @@ def test_a_story_shows_its_siblings_its_event_and_what_citation_managers_need(cl
 
 def test_a_story_shows_what_its_revisions_changed_and_why(client: Client, event: list[Story]) -> None:
     story_id, headline = event[0].chatbotnews_id, "Quince Robotics buys Lamp Labs & Sons"
-    corrections.correct(story_id, headline=headline, reason="The name was wrong.", now=NOW)
+    corrections.correct_texts(story_id, headline=headline, reason="The name was wrong.", now=NOW)
     html = client.get(f"/story/{story_id}").content.decode()
     assert "<del> Lantern</del><ins> Lamp</ins> Labs<del> for" in html
     assert "The name was wrong." in html
     for letter in "ab":  # a long text that changed is shown whole
-        corrections.correct(story_id, summary=f"{letter} " * 230, reason="Long.", now=NOW)
+        corrections.correct_texts(story_id, summary=f"{letter} " * 230, reason="Long.", now=NOW)
     changed = f"<del>{('a ' * 230).strip()}</del> <ins>{('b ' * 230).strip()}</ins>"
     assert changed in client.get(f"/story/{story_id}").content.decode()
 
@@ -102,7 +102,7 @@ def test_an_event_lists_its_reports_oldest_first_and_a_merged_one_leads_on(clien
     reports = found.text[found.text.index("Who reported it, and when") :]
     assert reports.index("TechCrunch") < reports.index("Reuters")
     gherkin = Story.objects.exclude(event=event[0].event_id).get()
-    corrections.merge([str(event[0].event_id), str(gherkin.event_id)], reason="One story.", now=NOW)
+    corrections.merge_events([str(event[0].event_id), str(gherkin.event_id)], reason="One story.", now=NOW)
     moved = client.get(f"/event/{event[0].event_id}")
     assert (moved.status_code, moved["Location"]) == (302, f"/event/{gherkin.event_id}")
 
@@ -154,7 +154,7 @@ def test_the_index_of_topics_counts_each_list_and_names_its_newest_story(client:
 
 def test_a_withdrawn_story_leaves_a_line_on_its_day_and_on_no_other(client: Client, event: list[Story]) -> None:
     story_id = event[1].chatbotnews_id
-    corrections.withdraw(story_id, reason="Retracted by <its> publisher.", now=NOW)
+    corrections.withdraw_story(story_id, reason="Retracted by <its> publisher.", now=NOW)
     found = page(client, "/day/2026-01-15")
     line = f"Withdrawn: {OTHER} (Reuters), 16 January 2026: Retracted by <its> publisher."
     assert line in " ".join(found.text.split())
@@ -168,12 +168,12 @@ def test_corrections_are_public_with_their_reasons_page_by_page_and_without_what
     client: Client, event: list[Story]
 ) -> None:
     assert "No corrections so far." in page(client, "/corrections").text
-    corrections.correct(event[0].chatbotnews_id, author="Ada", reason="The byline was missing.", now=NOW)
+    corrections.correct_texts(event[0].chatbotnews_id, author="Ada", reason="The byline was missing.", now=NOW)
     StoryRevision.objects.filter(story=event[0], revision=2).update(reason=NEWER_RULES)
     assert "No corrections so far." in page(client, "/corrections").text
     for number in range(30):
-        corrections.correct(event[0].chatbotnews_id, author=f"Ada {number}", reason=f"Reason {number}.", now=NOW)
-    corrections.withdraw(event[1].chatbotnews_id, reason="Retracted by its publisher.", now=NOW)
+        corrections.correct_texts(event[0].chatbotnews_id, author=f"Ada {number}", reason=f"Reason {number}.", now=NOW)
+    corrections.withdraw_story(event[1].chatbotnews_id, reason="Retracted by its publisher.", now=NOW)
     first = page(client, "/corrections")
     (more,) = [link for link in first.links if link.startswith("?before=")]
     text = " ".join(first.text.split())
@@ -186,7 +186,9 @@ def test_usage_tells_calls_and_errors_of_the_last_month(client: Client) -> None:
     today = dt.datetime.now(dt.UTC).replace(second=0, microsecond=0)
     old = today - dt.timedelta(days=40)
     counts = {("search_wire", today, "success"): 7, ("search_wire", today, "error"): 2, ("get_story", old, "success"): 99}
-    usage.add({UsageKey("wire", "tools/call", name, minute, outcome): number for (name, minute, outcome), number in counts.items()})
+    usage.add_usage_counts(
+        {UsageKey("wire", "tools/call", name, minute, outcome): number for (name, minute, outcome), number in counts.items()}
+    )
     html = client.get("/usage").content.decode()
     assert "9 calls; 2 failed." in html
     assert "<code>search_wire</code></th><td>tools/call</td><td>9</td><td>2</td>" in html
@@ -268,14 +270,14 @@ def test_the_number_of_queries_does_not_grow_with_the_wire(client: Client, event
             found[address] = len(captured.captured_queries)
         return found
 
-    corrections.correct(event[0].chatbotnews_id, author="Ada", reason="Missing.", now=NOW)
+    corrections.correct_texts(event[0].chatbotnews_id, author="Ada", reason="Missing.", now=NOW)
     more = [entry(title=f"OpenAI and quince marmot {n}", publisher="Wired", url=f"https://wired.com/{n}") for n in range(25)]
     sequel = entry(title="Regulators fine a zeppelin maker")
     publish(sequel, *more[:5])
     corrections.join_storylines(str(event[0].event_id), str(story_of(sequel).event_id))
     few = asked()
     publish(*more, *(entry(title=f"{NEWS} now", publisher=who, url=f"https://{who}.com/q") for who in ("Axios", "Fortune")))
-    corrections.correct(story_of(more[0]).chatbotnews_id, author="Ada", reason="Missing.", now=NOW)
+    corrections.correct_texts(story_of(more[0]).chatbotnews_id, author="Ada", reason="Missing.", now=NOW)
     many = asked()
     assert many.keys() == few.keys()
     assert {a: (few[a], many[a]) for a in few if many[a] > few[a]} == {}  # what finds enough looks no further

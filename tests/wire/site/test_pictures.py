@@ -129,7 +129,7 @@ def test_a_withdrawn_story_has_no_picture_at_once_not_even_on_disk(
     client.get(address(story))
     assert stored(settings) == [f"{story.chatbotnews_id}.webp"]
     with django_capture_on_commit_callbacks(execute=True):
-        corrections.withdraw(story.chatbotnews_id, reason="Retracted.", now=NOW)
+        corrections.withdraw_story(story.chatbotnews_id, reason="Retracted.", now=NOW)
     assert client.get(address(story)).status_code == 404
     assert stored(settings) == []
     assert "img" not in page(client, f"/story/{story.chatbotnews_id}").tags
@@ -146,7 +146,7 @@ def test_a_merged_story_has_no_picture_on_disk(
     younger = story_of(twin)
     assert client.get(address(younger)).status_code == 200
     with django_capture_on_commit_callbacks(execute=True):
-        assert len(duplicates.merge(NOW)[0].twins) == 1
+        assert len(duplicates.merge_twins(NOW)[0].twins) == 1
     assert client.get(address(younger)).status_code == 404
     assert stored(settings) == []
 
@@ -170,7 +170,7 @@ def test_the_desk_allows_and_forbids_with_one_box(
 def test_no_picture_is_fetched_from_a_private_address(
     client: Client, server: FeedServer, monkeypatch: pytest.MonkeyPatch, host: str
 ) -> None:
-    monkeypatch.setattr(feed_entries, "policy", lambda: Policy("wire"))
+    monkeypatch.setattr(feed_entries, "get_fetch_policy", lambda: Policy("wire"))
     allow()
     made = published(image=f"http://{host}:{server.port}/a.jpg")
     assert client.get(address(made)).status_code == 404
@@ -181,7 +181,7 @@ def test_no_redirect_leads_to_a_private_address(
     client: Client, server: FeedServer, story: Story, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     server.route("/a.jpg", status=302, headers={"Location": f"http://127.0.0.2:{server.port}/b.jpg"})
-    monkeypatch.setattr(feed_entries, "policy", lambda: Policy("wire", allow=(ip_network("127.0.0.1/32"),)))
+    monkeypatch.setattr(feed_entries, "get_fetch_policy", lambda: Policy("wire", allow=(ip_network("127.0.0.1/32"),)))
     allow()
     assert client.get(address(story)).status_code == 404
     assert len(server.seen("/a.jpg")) == 1

@@ -93,7 +93,7 @@ def test_the_page_of_a_withdrawn_story_says_so_cites_nothing_and_tells_it_no_mor
     made = entry(summary="Quince was never made.")
     publish(made)
     story_id = story_of(made).chatbotnews_id
-    corrections.withdraw(story_id, reason="Retracted by its publisher.", now=NOW)
+    corrections.withdraw_story(story_id, reason="Retracted by its publisher.", now=NOW)
     found = page(client, f"/story/{story_id}")
     assert f"Withdrawn: {made.title}" in found.text
     assert [word for word in ("According to", "@misc", "Cite it") if word in found.text] == []
@@ -221,7 +221,7 @@ def test_midnight_sharp_is_a_date_without_a_time() -> None:
 def test_the_lead_says_who_is_credited_and_that_it_was_corrected(client: Client) -> None:
     made = entry(publisher="Google News", url="https://news.google.com/articles/x", credited_source="Quince Gazette")
     publish(made)
-    corrections.correct(story_of(made).chatbotnews_id, headline="OpenAI says otherwise", reason="Wrong.", now=NOW)
+    corrections.correct_texts(story_of(made).chatbotnews_id, headline="OpenAI says otherwise", reason="Wrong.", now=NOW)
     page = client.get("/day/2026-01-15").content.decode()
     lead = page[page.index('class="lead"') : page.index('class="take"')]
     assert "crediting <bdi>Quince Gazette</bdi>" in lead
@@ -232,17 +232,17 @@ def test_what_is_put_into_another_category_after_a_correction_is_not_corrected_a
     made = entry()
     publish(made)
     story_id = story_of(made).chatbotnews_id
-    corrections.correct(story_id, headline="OpenAI says otherwise", reason="Wrong.", now=NOW)
-    corrections.classify(story_id, category=Category.ANALYSIS, topics=[Topic.OPENAI], reason="It is analysis.", now=NOW)
-    corrections.withdraw(story_id, reason="It never happened.", now=NOW)
-    assert [told.what for told in queries.corrections(9)[0]] == ["Withdrawn", "Reclassified", "Corrected"]
+    corrections.correct_texts(story_id, headline="OpenAI says otherwise", reason="Wrong.", now=NOW)
+    corrections.classify_story(story_id, category=Category.ANALYSIS, topics=[Topic.OPENAI], reason="It is analysis.", now=NOW)
+    corrections.withdraw_story(story_id, reason="It never happened.", now=NOW)
+    assert [told.what for told in queries.list_corrections(9)[0]] == ["Withdrawn", "Reclassified", "Corrected"]
 
 
 def test_a_reclassification_shows_the_old_and_the_new_category_and_topics(client: Client) -> None:
     publish(made := entry(title="Quince ships", summary=""))
     category, topics = Category(story_of(made).category).label, story_of(made).current.topic_labels  # type: ignore[union-attr]
     story_id = story_of(made).chatbotnews_id
-    corrections.classify(story_id, category=Category.ANALYSIS, topics=[Topic.OPENAI], reason="It is analysis.", now=NOW)
+    corrections.classify_story(story_id, category=Category.ANALYSIS, topics=[Topic.OPENAI], reason="It is analysis.", now=NOW)
     page = re.sub(r"\s+", " ", re.sub("<[^>]*>", " ", client.get("/corrections").content.decode()))
     assert f"Reclassified. It is analysis. Category: {category} → {Category.ANALYSIS.label} " in page
     assert f"Topics: {topics or 'none'} → {Topic.OPENAI.label} " in page

@@ -52,7 +52,7 @@ def test_its_stories_are_listed_newest_first_over_pages_and_no_others(client: Cl
     made = [entry(title=f"OpenAI launches marmot {n}", published_at=f"2026-01-15T{n % 24:02}:00:00Z") for n in range(35)]
     publish(*made, entry(publisher="Wired", url="https://wired.com/q"))
     gone = story_of(made[0]).chatbotnews_id
-    corrections.withdraw(gone, reason="Retracted.", now=NOW)
+    corrections.withdraw_story(gone, reason="Retracted.", now=NOW)
     first = page(client, "/source/techcrunch")
     (older,) = [link for link in first.links if link.startswith("?cursor=")]
     rest = page(client, f"/source/techcrunch{older}")

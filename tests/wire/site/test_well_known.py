@@ -203,7 +203,7 @@ def test_corrections_and_takes_can_be_subscribed_to(client: Client, form: str) -
     made = entry(title="Quince opens")
     publish(made, entry(title="A marmot sings", published_at="2026-01-14T10:00:00Z"))
     story = story_of(made).chatbotnews_id
-    corrections.correct(story, headline="Quince <i>closes</i>", reason="It closed.", now=NOW)
+    corrections.correct_texts(story, headline="Quince <i>closes</i>", reason="It closed.", now=NOW)
     (corrected,) = feedparser.parse(client.get(f"/feeds/corrections.{form}").content).entries
     assert corrected.link == corrected.id == f"http://localhost:8000/story/{story}#revision-2"
     assert corrected.title.startswith("Corrected: Quince")
@@ -219,7 +219,7 @@ def test_corrections_and_takes_can_be_subscribed_to(client: Client, form: str) -
 @pytest.mark.parametrize("form", ["rss", "atom", "json"])
 def test_no_stored_text_takes_a_feed_away(client: Client, form: str) -> None:
     publish(made := entry(title="Quince opens"))
-    corrections.correct(story_of(made).chatbotnews_id, headline="Quince closes", reason="It closed.", now=NOW)
+    corrections.correct_texts(story_of(made).chatbotnews_id, headline="Quince closes", reason="It closed.", now=NOW)
     # As editions kept them that let control characters in.
     StoryRevision.objects.filter(revision=2).update(reason="It\x01 closed\x0b \ufffeat \U0001f4f0 noon.")
     packed = zlib.decompress(Snapshot.objects.latest("sequence").packed).replace(b"Written by", b"Written\\u0001 by")
@@ -246,7 +246,7 @@ def test_a_withdrawn_story_leaves_feeds_and_sitemaps(client: Client) -> None:
     kept, gone = entry(), entry()
     publish(kept, gone)
     story_id = story_of(gone).chatbotnews_id
-    corrections.withdraw(story_id, reason="Retracted.", now=NOW)
+    corrections.withdraw_story(story_id, reason="Retracted.", now=NOW)
     feeds = ("/feeds/stories.rss", "/feeds/stories.json", "/feeds/source-techcrunch.json")
     for address in (*feeds, "/source/techcrunch", "/sitemap-stories-0.xml"):
         body = client.get(address).content.decode()

@@ -131,7 +131,7 @@ def describe_source_state(source: Source) -> str:
         return f"failing ({source.failures} in a row): {source.error or source.error_code}"
     refused = sum(refusal["count"] for refusal in source.refusals.values())
     not_taken = f", {refused:,} refused" if refused else ""
-    return f"fine: {base.count(source.found, 'article', 'articles')}{not_taken} on {base.moment(source.asked_at)}"
+    return f"fine: {base.plural(source.found, 'article', 'articles')}{not_taken} on {base.utc_time(source.asked_at)}"
 
 
 def _render_test_link(source: Source) -> str:
@@ -160,7 +160,7 @@ def _render_state_counts(publisher: Publisher) -> str:
         (f"{page}?publisher__id__exact={publisher.pk}&state__exact={state}", f"{getattr(publisher, f'in_{state}'):,}", meaning)
         for state, meaning in STATES.items()
     ]
-    return format_html('<span class="desk">{}</span>', base.lines('<a href="{}">{}</a> {}', rows))
+    return format_html('<span class="desk">{}</span>', base.join_lines('<a href="{}">{}</a> {}', rows))
 
 
 def _count_column(state: Article.State) -> Callable[[Publisher], str]:
@@ -182,16 +182,16 @@ class PublisherAdmin(base.ModelAdmin[Publisher]):
     change_form_template = "admin/publisher.html"
     formfield_overrides = {models.URLField: {"assume_scheme": "https"}}
     inlines = (SourceInline,)
-    has_delete_permission = base.never
+    has_delete_permission = base.deny
     articles = base.column("Articles", _render_state_counts)
     its_domains = base.column("Domains", lambda publisher: ", ".join(publisher.domains))
     its_price = base.column("Price", lambda publisher: describe_price(publisher.price) or "none")
     its_left_out = base.column("Left out", lambda publisher: ", ".join(publisher.left_out) or "nothing")
     last_indexed = base.column(
-        "Last indexed", lambda publisher: base.moment(publisher.indexed_at) if publisher.indexed_at else "never"
+        "Last indexed", lambda publisher: base.utc_time(publisher.indexed_at) if publisher.indexed_at else "never"
     )
     health = base.column(
-        "Sources", lambda row: base.lines("{}", [(describe_source_state(source),) for source in row.sources.all()]) or "none"
+        "Sources", lambda row: base.join_lines("{}", [(describe_source_state(source),) for source in row.sources.all()]) or "none"
     )
     status = base.column("Status", lambda publisher: base.marks("removed") if publisher.removed_at else "")
     public = base.column("Public page", lambda publisher: base.link_public(reverse("publisher", args=[publisher.slug]), publisher))
@@ -251,8 +251,8 @@ class PublisherAdmin(base.ModelAdmin[Publisher]):
         if request.method == "POST" and form.is_valid():
             with transaction.atomic():
                 number = store.remove_publisher(publisher, timezone.now())
-                done = f"Removed, with {base.count(number, 'article', 'articles')}"
-                base.remember(request, [publisher], f"{done}. Reason: {form.cleaned_data['reason']}")
+                done = f"Removed, with {base.plural(number, 'article', 'articles')}"
+                base.log_change(request, [publisher], f"{done}. Reason: {form.cleaned_data['reason']}")
             self.message_user(request, f"{done}. Its addresses now answer that it was removed.")
             return back
         context = {**self.admin_site.each_context(request), "title": "Remove a publisher", "opts": self.opts}
@@ -261,7 +261,7 @@ class PublisherAdmin(base.ModelAdmin[Publisher]):
 
 def _render_refusals(source: Source) -> str:
     rows = [(reason, refused["count"], ", ".join(refused["first"])) for reason, refused in source.refusals.items()]
-    return format_html('<span class="desk">{}</span>', base.lines("{}: {}, such as {}", rows)) if rows else "nothing"
+    return format_html('<span class="desk">{}</span>', base.join_lines("{}: {}, such as {}", rows)) if rows else "nothing"
 
 
 @admin.register(Source)
@@ -310,7 +310,7 @@ class RevisionInline(base.StackedInline[ArticleRevision, Article]):
     model = ArticleRevision
     extra = 0
     fields = readonly_fields = ("replaced_at", "title", "author", "description", "markdown", "content_sha256")
-    has_add_permission = has_change_permission = has_delete_permission = base.never
+    has_add_permission = has_change_permission = has_delete_permission = base.deny
 
 
 def _describe_article_state(article: Article) -> str:
@@ -337,9 +337,9 @@ class ArticleAdmin(base.ReadOnly):
     headline = base.column("Title", lambda article: str(article)[:140], "title")
     standing = base.column("State", _describe_article_state, "state")
     publication = base.column(
-        "Published", lambda article: base.moment(article.published_at) if article.published_at else "", "place"
+        "Published", lambda article: base.utc_time(article.published_at) if article.published_at else "", "place"
     )
-    read = base.column("Read", lambda article: base.moment(article.read_at) if article.read_at else "", "read_at")
+    read = base.column("Read", lambda article: base.utc_time(article.read_at) if article.read_at else "", "read_at")
     address = base.column("Page on the publisher's site", lambda article: format_html(LINK, article.url))
 
 

@@ -78,7 +78,7 @@ def explore_site(url: str) -> SiteProfile:
 
 
 def _fetch_urls(urls: Iterable[str], within: tuple[str, ...], hosts: HostNotes) -> list[fetch.Outcome]:
-    policy = replace(feed_entries.policy(), max_body=MAX_DOCUMENT)
+    policy = replace(feed_entries.get_fetch_policy(), max_body=MAX_DOCUMENT)
     time.sleep(policy.gap if hosts else 0)  # as between the requests of one run
     asks = [fetch.Ask(number, url, within=within, is_page=True) for number, url in enumerate(urls)]
     outcomes = {ask.key: outcome for ask, outcome in fetch.fetch_all(asks, policy, hosts)}

@@ -86,7 +86,7 @@ def _draft_corrections() -> Iterator[ArticleDraft]:
     by_story = defaultdict[str, list[Correction]](list)
     before: int | None = None
     while True:
-        corrections, before = queries.corrections(PER_PAGE, before)
+        corrections, before = queries.list_corrections(PER_PAGE, before)
         for one in corrections:
             by_story[one.chatbotnews_id].append(one)
         if before is None:

@@ -101,7 +101,7 @@ def index_publisher(
     was_broken_off = bool(IndexLease.objects.get_or_create(publisher=publisher)[0].holder)
     with job_lock.acquire(IndexLease.objects.filter(publisher=publisher), f"indexing of {publisher.slug}") as lease:
         report, ends, has_ended = RunReport(publisher), started + seconds, False
-        run = _Run(publisher, report, now, lease, how or feed_entries.policy(), lambda: stop() or time.monotonic() > ends)
+        run = _Run(publisher, report, now, lease, how or feed_entries.get_fetch_policy(), lambda: stop() or time.monotonic() > ends)
         if is_sample:
             run.fetch_all = sample.fetch_all
         try:
@@ -128,7 +128,7 @@ def preview_source(source: Source) -> list[ArticleDraft] | str:
     publisher, url, now = source.publisher, source.url, timezone.now()
     for _ in range(MAX_DEPTH + 1):
         ask = fetch.Ask(0, url, within=publisher.own_domains)
-        ((_, outcome),) = fetch.fetch_all([ask], replace(feed_entries.policy(), max_body=MAX_DOCUMENT), HostNotes())
+        ((_, outcome),) = fetch.fetch_all([ask], replace(feed_entries.get_fetch_policy(), max_body=MAX_DOCUMENT), HostNotes())
         if not isinstance(outcome, fetch.Fetched):
             return outcome.message if isinstance(outcome, fetch.Failed) else "Nothing came."
         try:

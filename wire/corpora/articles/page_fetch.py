@@ -83,7 +83,7 @@ def get_or_fetch_article(publisher: Publisher, url: str, seconds: float = SECOND
     article = find_known_article(publisher, url)
     if article is not None and article.is_read:
         return article
-    until, how = time.monotonic() + seconds, how or feed_entries.policy()
+    until, how = time.monotonic() + seconds, how or feed_entries.get_fetch_policy()
     lane = _lanes.setdefault(publisher.pk, _Lane(how.gap))
     with _wait_for_turn(publisher, lane, until):
         article = routing.write(lambda: _find_article(publisher, build_url_key(url)))  # another asker may have had it read

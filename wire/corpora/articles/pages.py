@@ -25,8 +25,8 @@ from wire.corpora.articles.models import LicenceKind, Publisher
 from wire.corpora.articles.schemas import HitsOut, RecentsOut
 from wire.corpora.articles.x402 import describe_price
 from wire.schemas.params import MAX_QUERY
-from wire.site.pages import page, public
-from wire.site.well_known import xml
+from wire.site.pages import page, public_page
+from wire.site.well_known import render_xml
 from wire.text.plain_text import plain_line
 
 PER_PAGE: Final = 20
@@ -59,15 +59,15 @@ def with_publisher(view: View) -> Callable[..., HttpResponseBase]:
     return serve
 
 
-@public
+@public_page
 def publishers(request: HttpRequest) -> HttpResponse:
     return page(request, "articles/publishers.html", {"publishers": queries.list_publishers().publishers})
 
 
-@public
+@public_page
 def sitemap(request: HttpRequest) -> HttpResponse:
     paths = [f"/articles/{one.slug}{page}" for one in queries.list_publishers().publishers for page in ("", "/asked")]
-    return xml(request, "sitemap.xml", {"pages": [(path, None) for path in ("/articles", *paths)]})
+    return render_xml(request, "sitemap.xml", {"pages": [(path, None) for path in ("/articles", *paths)]})
 
 
 @with_publisher

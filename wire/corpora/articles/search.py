@@ -44,8 +44,8 @@ def _stem_words(text: str) -> list[str]:
 
 def find_hits(publisher: Publisher, query: str, limit: int, after: SearchHit | None = None) -> list[SearchHit]:
     """Return up to `limit` hits, best first; those behind `after`, if it is given."""
-    weighted = postings.weights(build_index_name(publisher), extract_keywords(query)).values()
-    moments = postings.values(build_index_name(publisher))  # read last: an article that is listed meanwhile has its moment
+    weighted = postings.get_weights(build_index_name(publisher), extract_keywords(query)).values()
+    moments = postings.get_values(build_index_name(publisher))  # read last: an article that is listed meanwhile has its moment
     scores = np.zeros(len(moments), dtype=np.int64)
     for numbers, weights in weighted:
         scores[numbers] += weights

@@ -217,7 +217,7 @@ def remove_publisher(publisher: Publisher, now: dt.datetime) -> int:
         raise InvalidArgument("The wire's own content cannot be removed.", "It belongs to every installation.")
     with transaction.atomic():
         lock_publisher(publisher)  # a batch under way is stored first, and removed with the others
-        postings_index.clear(build_index_name(publisher))
+        postings_index.clear_index(build_index_name(publisher))
         rows = Article.objects.filter(publisher=publisher)
         number = rows.count()
         for parts in (ArticleRevision, ArticleAlias):

@@ -5,7 +5,7 @@ from typing import Any
 
 import orjson
 
-from wire.search.cursor import decode, encode, invalid
+from wire.search.cursor import build_cursor_error, decode_cursor, encode_cursor
 
 
 class ListCursor:
@@ -16,11 +16,11 @@ class ListCursor:
         self._mark = hashlib.sha256(orjson.dumps([kind, *question])).hexdigest()[:16]
 
     def encode_place(self, *place: int) -> str:
-        return encode(self._kind, self._mark, *place)
+        return encode_cursor(self._kind, self._mark, *place)
 
     def decode_place(self, cursor: str, size: int) -> list[int]:
         """Return the `size` numbers of a place. Raises: InvalidArgument for a cursor of another list or question."""
-        mark, *place = decode(cursor, {self._kind: 1 + size})[1]
+        mark, *place = decode_cursor(cursor, {self._kind: 1 + size})[1]
         if mark != self._mark or any(type(number) is not int or abs(number) >= 2**63 for number in place):
-            raise invalid()
+            raise build_cursor_error()
         return place

@@ -11,7 +11,7 @@ from wire.site import llms_txt
 
 
 def read_wire_card() -> dict[str, Any]:
-    card: dict[str, Any] = orjson.loads(llms_txt.server_card().encode())
+    card: dict[str, Any] = orjson.loads(llms_txt.build_server_card().encode())
     return card
 
 

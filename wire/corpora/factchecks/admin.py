@@ -24,7 +24,7 @@ from unfold.widgets import UnfoldAdminFileFieldWidget, UnfoldAdminSelectWidget
 
 from config.errors import WireError
 from wire.admin import base, commands
-from wire.admin.queues import QueuedAdmin, QueueFilter
+from wire.admin.review_queues import QueuedAdmin, QueueFilter
 from wire.corpora.factchecks import api_keys, file_formats, load_jobs, store
 from wire.corpora.factchecks.languages import CODES
 from wire.corpora.factchecks.models import ApiKey, Claim, LoadJob, RatingName, StoryLink
@@ -69,7 +69,7 @@ class ClaimAdmin(QueuedAdmin[Claim]):
         *("content_sha256", "first_seen_at", "changed_at", "withdrawn_at", "earlier"),
     )
     show_full_result_count = False
-    has_add_permission = has_delete_permission = base.never
+    has_add_permission = has_delete_permission = base.deny
     empty = "There are no fact-checks yet. Load a file under Loads, “Upload claims”."
     search_help_text = "Words of the claim, or its ID"
     public = base.column("Public page", lambda claim: base.link_public(build_permalink(claim), claim) if claim.is_public else "")
@@ -85,7 +85,7 @@ class ClaimAdmin(QueuedAdmin[Claim]):
     @admin.display(description="Earlier versions")
     def earlier(self, claim: Claim) -> str:
         revisions = claim.revisions.order_by("-revision")[:20]
-        rows = [(base.moment(one.until), one.fields["rating_label"] or "not rated", one.fields["synopsis"]) for one in revisions]
+        rows = [(base.utc_time(one.until), one.fields["rating_label"] or "not rated", one.fields["synopsis"]) for one in revisions]
         return format_html_join("", "<p>Until {}: {} · {}</p>", rows) or "None."
 
     def save_model(self, request: HttpRequest, obj: Claim, form: Any, change: bool) -> None:  # noqa: ARG002
@@ -118,7 +118,7 @@ class RatingNameAdmin(QueuedAdmin[RatingName]):
     fields = ("label", "rating")
     readonly_fields = ("label",)
     claims = base.column("Claims", lambda name: int(name.claims), "claims")
-    has_add_permission = has_delete_permission = base.never
+    has_add_permission = has_delete_permission = base.deny
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[RatingName]:  # noqa: ARG002
         counted = (
@@ -167,14 +167,14 @@ class LoadJobAdmin(base.ReadOnly):
     actions = ("cancel",)
     actions_list = ("upload",)
     empty = "There are no fact-checks yet. Load a file with “Upload claims” above."
-    start = base.column("Started", lambda job: base.moment(job.created_at))
+    start = base.column("Started", lambda job: base.utc_time(job.created_at))
 
     def change_view(self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None) -> HttpResponse:  # noqa: ARG002
         """Show how far a job is and what was refused, or cancel it or let it go on (POST)."""
         if not self.has_view_permission(request):
             raise PermissionDenied
         job = get_object_or_404(LoadJob, pk=object_id if object_id.isdecimal() and len(object_id) < 19 else 0)
-        file, log = _find_upload(job), commands.read_log(f"load-{job.pk}")
+        file, log = _find_upload(job), commands.read_command_log(f"load-{job.pk}")
         is_open = job.status in (LoadJob.Status.PENDING, LoadJob.Status.RUNNING)
         is_silent = timezone.now() - (job.beat_at or job.created_at) > load_jobs.SILENT
         has_stopped = is_open and not log.is_running and (is_silent or file is not None)
@@ -183,7 +183,7 @@ class LoadJobAdmin(base.ReadOnly):
             if not self.has_upload_permission(request):
                 raise PermissionDenied
             if "cancel" in request.POST and load_jobs.request_cancel(job, is_dead=has_stopped):
-                base.remember(request, [job], "Cancelled.")
+                base.log_change(request, [job], "Cancelled.")
                 self.message_user(request, "It stops after the current batch. What was stored stays.")
                 if has_stopped:
                     shutil.rmtree(_get_upload_folder() / job.fingerprint, ignore_errors=True)
@@ -207,8 +207,8 @@ class LoadJobAdmin(base.ReadOnly):
     @admin.action(description="Cancel after the current batch", permissions=["upload"])
     def cancel(self, request: HttpRequest, queryset: QuerySet[LoadJob]) -> None:
         chosen = [job for job in queryset if load_jobs.request_cancel(job)]
-        base.remember(request, chosen, "Cancelled.")
-        self.message_user(request, f"{base.count(len(chosen), 'load stops', 'loads stop')} after the current batch.")
+        base.log_change(request, chosen, "Cancelled.")
+        self.message_user(request, f"{base.plural(len(chosen), 'load stops', 'loads stop')} after the current batch.")
 
     def has_upload_permission(self, request: HttpRequest) -> bool:
         return request.user.has_perm("factchecks.change_loadjob")
@@ -227,11 +227,11 @@ class LoadJobAdmin(base.ReadOnly):
         arguments = [str(file), "--no-vectors", f"--most-bytes={MAX_UPLOAD}"]
         arguments += ["--language", job.language] if job.language else []
         try:
-            commands.start(f"load-{job.pk}", "loadfactchecks", *arguments, user=request.user.get_username())
+            commands.start_command(f"load-{job.pk}", "loadfactchecks", *arguments, user=request.user.get_username())
         except WireError as error:
             self.message_user(request, f"This file is already being loaded. {error.hint}", messages.WARNING)
         else:
-            base.remember(request, [job], f"Uploaded {job.source}.", ADDITION)
+            base.log_change(request, [job], f"Uploaded {job.source}.", ADDITION)
 
 
 def _link_loaded_claims(job: LoadJob) -> dict[str, str]:
@@ -305,7 +305,7 @@ class StoryLinkAdmin(base.ModelAdmin[StoryLink]):
     list_select_related = ("claim", "story")
     fields = ("claim", "story", "kind")
     search_fields = ("claim__synopsis", "story__chatbotnews_id")
-    has_delete_permission = base.never
+    has_delete_permission = base.deny
 
     def formfield_for_choice_field(self, db_field: Any, request: Any, **kwargs: Any) -> Any:
         kwargs["choices"] = [(kind.value, kind.label) for kind in (StoryLink.Origin.PINNED, StoryLink.Origin.CUT)]
@@ -326,7 +326,7 @@ class ApiKeyAdmin(base.KeyedAdmin[ApiKey]):
     list_display = ("name", "created_at", "revoked_at")
     fields = ("name",)
     actions = ("revoke",)
-    has_delete_permission = base.never
+    has_delete_permission = base.deny
 
     def has_change_permission(self, request: HttpRequest, obj: ApiKey | None = None) -> bool:
         return obj is None and super().has_change_permission(request, obj)
@@ -340,5 +340,5 @@ class ApiKeyAdmin(base.KeyedAdmin[ApiKey]):
         chosen = list(queryset.filter(revoked_at=None))
         for key in chosen:
             api_keys.revoke_key(key)
-        base.remember(request, chosen, "Revoked.")
-        self.message_user(request, f"Revoked: {base.count(len(chosen), 'key', 'keys')}.")
+        base.log_change(request, chosen, "Revoked.")
+        self.message_user(request, f"Revoked: {base.plural(len(chosen), 'key', 'keys')}.")

@@ -22,7 +22,7 @@ from wire.corpora.factchecks.chunks import split_claim
 from wire.corpora.factchecks.languages import stem
 from wire.corpora.factchecks.models import Claim, ClaimQuerySet, ClaimVector, FactcheckState
 from wire.search.vectors import HALF, PACKAGE, Embedder, Vectors
-from wire.search.vectors import embedder as packaged
+from wire.search.vectors import load_embedder as packaged
 from wire.text.tokens import words
 
 log = logging.getLogger(__name__)

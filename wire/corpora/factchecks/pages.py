@@ -19,8 +19,8 @@ from wire.corpora.factchecks.ratings import Rating
 from wire.corpora.factchecks.schemas import ClaimOut
 from wire.corpora.factchecks.serializers import build_permalink
 from wire.site import metadata
-from wire.site.pages import page, public
-from wire.site.well_known import xml
+from wire.site.pages import page, public_page
+from wire.site.well_known import render_xml
 
 PER_PAGE: Final = 20
 MAX_QUERY: Final = 2_000
@@ -79,18 +79,18 @@ def factcheck(request: HttpRequest, claim_id: str) -> HttpResponse:
     context = {
         "claim": found,
         "history": queries.list_revisions(found.id) if found.revision > 1 else None,
-        "graph": metadata.graph([review] if (review := claim_review(found)) else []),
+        "graph": metadata.render_graph([review] if (review := claim_review(found)) else []),
     }
     return page(request, "factchecks/factcheck.html", context)
 
 
-@public
+@public_page
 def sitemap(request: HttpRequest) -> HttpResponse:
     if _are_pages_closed():
-        return xml(request, "sitemap.xml", {"pages": []})
+        return render_xml(request, "sitemap.xml", {"pages": []})
     newest = Claim.objects.live().newest_first().only("external_id", "short_id", "changed_at")[:MOST_IN_SITEMAP]
     pages = [(build_permalink(claim).removeprefix(settings.WIRE_SITE_URL), claim.changed_at) for claim in newest]
-    return xml(request, "sitemap.xml", {"pages": [("/factchecks", None), *pages]})
+    return render_xml(request, "sitemap.xml", {"pages": [("/factchecks", None), *pages]})
 
 
 def claim_review(claim: ClaimOut) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from wire.corpora.factchecks.index_terms import replace_nul
 from wire.corpora.factchecks.models import Claim, ClaimCategory, ClaimVector, FactcheckState, RatingName, StoryLink
 from wire.corpora.factchecks.ratings import Rating, make_label_key
 from wire.corpora.factchecks.search import Filters
-from wire.search.cursor import invalid
+from wire.search.cursor import build_cursor_error
 from wire.text.identity import is_story_id
 
 REVISIONS: Final = 20  # earlier versions of one answer
@@ -167,7 +167,7 @@ def _select_after(moment: int, number: int) -> Q:
     try:
         when = dt.datetime.fromtimestamp(moment / 1000, dt.UTC)
     except (ValueError, OverflowError, OSError):
-        raise invalid() from None
+        raise build_cursor_error() from None
     return Q(published_at__lt=when) | Q(published_at=when, number__gt=number) | Q(published_at=None)
 
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from django.db.models import Exists, OuterRef, QuerySet
 
-from wire.admin.queues import build_queues
+from wire.admin.review_queues import build_queues
 from wire.corpora.factchecks import embedding
 from wire.corpora.factchecks.models import Claim, ClaimVector, RatingName
 from wire.corpora.factchecks.ratings import Rating

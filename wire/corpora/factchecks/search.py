@@ -87,13 +87,13 @@ class _Version:
 
     @cached_property
     def moments(self) -> Numbers:
-        return postings_index.values(INDEX)
+        return postings_index.get_values(INDEX)
 
     def read_postings(self, tokens: Sequence[str]) -> dict[str, tuple[Numbers, NDArray[np.int64]]]:
         """Return numbers and weights of each token; both are empty for one that no claim has."""
         known, empty = self._postings, np.zeros(0, dtype=np.int64)
         wanted = [token for token in dict.fromkeys(tokens) if token not in known]
-        read = postings_index.weights(INDEX, wanted) if wanted else {}
+        read = postings_index.get_weights(INDEX, wanted) if wanted else {}
         new = {token: read.get(token, (empty, empty)) for token in wanted}
         found = {token: known.get(token) or new[token] for token in tokens}
         if self._bytes > 48_000_000:

@@ -63,7 +63,7 @@ def collect_reviews(
     how: fetch.Policy | None = None,
 ) -> SiteReport:
     """Read the reviews of a document, feed, sitemap or site into a file. Raises: Unreadable, if nothing there leads to pages."""
-    run = _Run(WebAddress.parse(address), replace(how or feed_entries.policy(), max_body=MAX_DOCUMENT))
+    run = _Run(WebAddress.parse(address), replace(how or feed_entries.get_fetch_policy(), max_body=MAX_DOCUMENT))
     try:
         return run.collect_reviews(progress, most_pages)
     finally:

@@ -106,7 +106,7 @@ def reindex_claims() -> int:
     """Make the index anew, as after another choice of statuses that are answered; searches find less until it is done."""
     with transaction.atomic():
         FactcheckState.lock()
-        postings_index.clear(INDEX)
+        postings_index.clear_index(INDEX)
         ClaimCategory.objects.all().delete()
         FactcheckState.objects.filter(pk=1).update(found=0)
     done = 0

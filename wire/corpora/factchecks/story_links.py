@@ -17,7 +17,7 @@ from wire.corpora.factchecks.languages import list_content_stems, stem
 from wire.corpora.factchecks.models import Claim, ClaimVector, FactcheckState, StoryLink
 from wire.corpora.factchecks.vector_store import VectorStore, decode_half_floats
 from wire.models import StoryVector, WireState
-from wire.search.vectors import embedder
+from wire.search.vectors import load_embedder
 from wire.text.tokens import split_words
 
 ALIKE: Final = 0.88  # cosine of story and claim, at least
@@ -34,7 +34,7 @@ def link_recent_stories(days: int = DAYS) -> int | None:
     stories = StoryVector.objects.filter(story__published_at__gte=since).exclude(story__status="withdrawn")
     if FactcheckState.objects.get(pk=1).linked == _build_marker(days, stories):
         return None
-    model = embedder()
+    model = load_embedder()
     found = _find_links(list(stories.values_list("story_id", flat=True)), model.name, model.dimensions) if model else []
     with transaction.atomic():
         FactcheckState.lock()

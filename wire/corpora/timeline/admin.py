@@ -13,7 +13,7 @@ from django.utils.html import format_html
 
 from config.errors import WireError
 from sources.models import utc_today
-from wire.admin.base import Form, ModelAdmin, ReadOnly, ReasonField, column, count, link_public, marks, moment, never, remember
+from wire.admin.base import Form, ModelAdmin, ReadOnly, ReasonField, column, deny, link_public, log_change, marks, plural, utc_time
 from wire.corpora.common.forms import to_label
 from wire.corpora.timeline import releases, store
 from wire.corpora.timeline.corpus_directory import Problem, RefusedCorpus
@@ -69,7 +69,7 @@ class CorpusAdmin(DraftAdmin):
     list_display = ("name", "slug", "release", "waiting", "public")
     search_fields = ("name", "slug")
     change_form_template = "admin/timeline_corpus.html"
-    has_delete_permission = never
+    has_delete_permission = deny
 
     def get_fieldsets(self, request: HttpRequest, obj: Corpus | None = None) -> Any:
         if obj and not self.has_change_permission(request, obj):
@@ -125,7 +125,7 @@ class CorpusAdmin(DraftAdmin):
             with transaction.atomic():
                 if form.is_valid():
                     if made := releases.release_draft(corpus, form.cleaned_data["note"]):
-                        remember(request, [corpus], f"Released {made.number}: {made.note}")
+                        log_change(request, [corpus], f"Released {made.number}: {made.note}")
                         self.message_user(request, f"Release {made.number} is public.", messages.SUCCESS)
                     else:
                         unchanged = "Nothing changed since the last release, so nothing was released."
@@ -161,7 +161,7 @@ class CorpusAdmin(DraftAdmin):
         with transaction.atomic():
             WireState.lock()
             store.discard_draft(corpus)
-            remember(request, [corpus], "Discarded all unreleased changes")
+            log_change(request, [corpus], "Discarded all unreleased changes")
         self.message_user(request, "All unreleased changes were discarded.")
         return back
 
@@ -174,7 +174,7 @@ def _describe_difference(one: store.Difference, old: store.Rows, new: store.Rows
 
 def _render_change_count(corpus: Corpus) -> str:
     changed = sum(counted.total() for counted in store.count_changes(corpus).values())
-    return marks(count(changed, "change", "changes")) if changed else ""
+    return marks(plural(changed, "change", "changes")) if changed else ""
 
 
 @admin.register(CorpusRelease)
@@ -182,7 +182,7 @@ class ReleaseAdmin(ReadOnly):
     """A release, which never changes."""
 
     list_display = ("corpus", "number", "when", "note", "sha256")
-    when = column("Released", lambda release: moment(release.released_at), "released_at")
+    when = column("Released", lambda release: utc_time(release.released_at), "released_at")
     list_filter = ("corpus",)
     list_select_related = ("corpus",)
     fields = ("corpus", "number", "released_at", "note", "sha256", "previous_sha256", "signature", "key_id", "manifest")

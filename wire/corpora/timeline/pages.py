@@ -24,8 +24,8 @@ from wire.corpora.timeline.errors import UnknownCorpus
 from wire.corpora.timeline.models import Report
 from wire.corpora.timeline.queries.scope import get_scope
 from wire.corpora.timeline.row_schemas import FRAMES, GRADES, OFFICIAL, Stance
-from wire.site.pages import page, public
-from wire.site.well_known import xml
+from wire.site.pages import page, public_page
+from wire.site.well_known import render_xml
 
 PER_PAGE: Final = 20
 EVENTS: Final = chart_layout.FEW
@@ -47,7 +47,7 @@ parameters_of = build_page_matcher(
 )
 
 
-@public
+@public_page
 def corpora(request: HttpRequest) -> HttpResponse:
     return page(request, "timeline/corpora.html", {"corpora": queries.list_corpora().corpora})
 
@@ -142,7 +142,7 @@ def releases(_request: HttpRequest, slug: str) -> dict[str, Any]:
     return {"releases": rows, "files": queries.FILES}
 
 
-@public
+@public_page
 def sitemap(request: HttpRequest) -> HttpResponse:
     """List pages of every corpus, and of its reports; those of the wire's own are its stories, which have pages already."""
     pages = ["/timeline/"]
@@ -153,7 +153,7 @@ def sitemap(request: HttpRequest) -> HttpResponse:
         if slug != wire_sync.SLUG:
             reports = get_scope(slug).rows(Report).order_by("pk").values_list("key", flat=True)
             pages += [f"/timeline/{slug}/report/{quote(key, safe='')}" for key in reports[:MOST_IN_SITEMAP]]
-    return xml(request, "sitemap.xml", {"pages": [(path, None) for path in pages[:MOST_IN_SITEMAP]]})
+    return render_xml(request, "sitemap.xml", {"pages": [(path, None) for path in pages[:MOST_IN_SITEMAP]]})
 
 
 @require_safe

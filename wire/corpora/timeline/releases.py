@@ -21,7 +21,7 @@ from wire.corpora.timeline.models import MODELS, Corpus, CorpusRelease, Report
 from wire.corpora.timeline.row_schemas import NEEDS_SOURCE, OFFICIAL, UNVERIFIED
 from wire.corpora.timeline.validation import expect_valid
 from wire.models import WireState
-from wire.publishing.signing import sign
+from wire.publishing.signing import sign_hash
 from wire.search import postings_index as postings
 from wire.text.provenance import canonical, digest
 
@@ -41,7 +41,7 @@ def release_draft(corpus: Corpus, note: str = "", *, checked: bool = False) -> C
         index_draft(corpus, number)
         manifest = build_manifest(corpus, number, before.sha256 if before else "", corpus.written, corpus.meta)
         sha256 = digest(manifest)
-        signature, key = sign(sha256)
+        signature, key = sign_hash(sha256)
         return store_release(
             corpus,
             manifest,
@@ -112,10 +112,10 @@ def index_draft(corpus: Corpus, number: int) -> None:
             documents[place] = search.list_report_tokens(orjson.loads(body))
             ranks[place] = search.compute_rank(date, position)
             ages[place] = search.encode_lifespan(number, None)
-        if postings.is_filled(words, block):
+        if postings.is_block_filled(words, block):
             postings.add(words, documents)
         else:
-            postings.fill(words, block, documents)
+            postings.fill_block(words, block, documents)
         postings.set_values(words, ranks)
         postings.set_values(lives, ages)
     for model in MODELS.values():

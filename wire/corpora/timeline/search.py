@@ -138,9 +138,9 @@ def encode_lifespan(since: int, until: int | None) -> int:
 @lru_cache(maxsize=16)
 def read_ranks(release: Release) -> Numbers:
     """Return the rank of each report of a release by its number, 0 for those that it does not have. Read-only."""
-    lives = postings_index.values(lifespan_index_name(release.corpus))
+    lives = postings_index.get_values(lifespan_index_name(release.corpus))
     alive = (lives > 0) & (lives >> 32 <= release.number) & ((lives & 0xFFFFFFFF) > release.number)
-    placed = postings_index.values(rank_index_name(release.corpus))
+    placed = postings_index.get_values(rank_index_name(release.corpus))
     size = min(len(lives), len(placed))
     found = np.where(alive[:size], placed[:size], 0)
     found.flags.writeable = False
@@ -175,7 +175,9 @@ def find_matches(release: Release, filters: Filters, shares: Sequence[float] = (
     groups += [[field_token("grade", filters.evidence_grade)]] if filters.evidence_grade else []
     any_of = {"phenomenon": filters.phenomenon_types, "source": filters.source_types}
     groups += [[field_token(name, value) for value in values] for name, values in any_of.items() if values]
-    numbers_of = postings_index.weights(rank_index_name(release.corpus), {*asked.stems, *(one for some in groups for one in some)})
+    numbers_of = postings_index.get_weights(
+        rank_index_name(release.corpus), {*asked.stems, *(one for some in groups for one in some)}
+    )
 
     def mark_reports(tokens: Iterable[str], others: Iterable[Numbers] = ()) -> Any:
         held = np.zeros(len(placed), dtype=bool)
@@ -207,7 +209,7 @@ def find_matches(release: Release, filters: Filters, shares: Sequence[float] = (
 def _read_names(release: Release) -> dict[str, list[tuple[list[str], Numbers]]]:
     """Return names of motifs and short names of events by their first stem: all stems, and the reports that the name stands for."""
     motifs = [one.row for one in Motif.objects.in_release(release.corpus, release.number).in_order()[:MOST_NAMED]]
-    carried = postings_index.weights(rank_index_name(release.corpus), [field_token("motif", row["id"]) for row in motifs])
+    carried = postings_index.get_weights(rank_index_name(release.corpus), [field_token("motif", row["id"]) for row in motifs])
     found = [
         (name, carried[field_token("motif", row["id"])][0])
         for row in motifs

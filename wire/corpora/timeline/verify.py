@@ -13,7 +13,7 @@ from wire.corpora.timeline.corpus_directory import RELEASE, TABLES, Problem, Ref
 from wire.corpora.timeline.models import MODELS, Corpus, CorpusRelease, Row
 from wire.corpora.timeline.validation import build_row_key
 from wire.ops.doctor.finding import Finding, fail
-from wire.publishing.signing import is_valid
+from wire.publishing.signing import is_valid_signature
 from wire.text.provenance import canonical, digest
 
 RELATED: Final = {"reports": "anchors", "threads": "mentions", "items": "mentions"}  # rows that a table's rows refer to others by
@@ -82,7 +82,7 @@ def _check_release(corpus: Corpus, release: CorpusRelease, previous: str) -> str
     manifest = releases.build_manifest(corpus, release.number, previous, release.written, release.meta)
     if canonical(manifest).decode() != release.manifest or digest(manifest) != release.sha256:
         return "its rows do not match its hash"
-    if not is_valid(release.signature, release.sha256, release.public_key):
+    if not is_valid_signature(release.signature, release.sha256, release.public_key):
         return f"its signature does not match key {release.key_id}"
     counted = releases.compute_release_stats(corpus.pk, release.number, parse_corpus(release.written))
     if counted != orjson.loads(release.counts):
@@ -100,7 +100,7 @@ def list_file_faults(written: Written, key: str | None = None) -> Iterator[str]:
     if not isinstance(manifest, dict) or digest(manifest) != release.get("sha256"):
         yield "release.json: the manifest does not match the hash."
         return
-    if not is_valid(str(release.get("signature")), str(release["sha256"]), key or str(release.get("public_key"))):
+    if not is_valid_signature(str(release.get("signature")), str(release["sha256"]), key or str(release.get("public_key"))):
         yield "release.json: the signature does not match the key."
     if digest(written.corpus) != manifest.get("corpus_sha256"):
         yield "corpus.json is not what was released."

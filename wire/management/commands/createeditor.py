@@ -8,7 +8,7 @@ from django.core.management.base import CommandError, CommandParser
 
 from config.command_base import WireCommand
 from config.errors import WireError
-from wire import permissions, sample_choice
+from wire import permissions, sample_switch
 
 
 class Command(WireCommand):
@@ -24,20 +24,20 @@ class Command(WireCommand):
 
     def handle(self, *, name: str, publisher: bool, **_options: Any) -> None:
         try:
-            permissions.expect_new_name(name.strip())
-            password = self._ask()
+            permissions.validate_new_username(name.strip())
+            password = self._ask_password()
             permissions.create_editor(name.strip(), password, publisher=publisher)
         except WireError as error:
             raise CommandError(f"{error} {error.hint} No account was made.") from error
         groups = "editor and publisher" if publisher else "editor"
         self.stdout.write(f"{name.strip()} may log in at /admin/, in the group{'s' * publisher} {groups}.")
-        if (sample_choice.get_sample_dir() / "wire.sqlite3").exists():  # the desk may be showing that wire
+        if (sample_switch.get_sample_dir() / "wire.sqlite3").exists():  # the desk may be showing that wire
             arguments = [sys.executable, str(settings.BASE_DIR / "manage.py"), "createeditor", name, *["--publisher"] * publisher]
-            env = sample_choice.build_sample_environment()
+            env = sample_switch.build_sample_environment()
             ran = subprocess.run(arguments, env=env, check=False, input=password, capture_output=True, text=True)  # noqa: S603
             self.stdout.write(f"In the sample wire: {(ran.stdout or ran.stderr).strip()}")
 
-    def _ask(self) -> str:
+    def _ask_password(self) -> str:
         if not sys.stdin.isatty():
             return sys.stdin.readline().strip()
         password = getpass.getpass()

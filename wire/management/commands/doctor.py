@@ -5,7 +5,7 @@ import orjson
 from django.core.management.base import CommandParser
 
 from config.command_base import WireCommand
-from wire.ops.doctor import Level, examine
+from wire.ops.doctor import Level, run_checks
 
 
 class Command(WireCommand):
@@ -16,7 +16,7 @@ class Command(WireCommand):
 
     def handle(self, **options: Any) -> None:
         findings = []
-        for finding in examine():
+        for finding in run_checks():
             findings.append(finding)
             if not options["json"]:
                 self.stdout.write(str(finding))

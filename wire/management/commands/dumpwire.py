@@ -6,7 +6,7 @@ from django.core.management.base import CommandError, CommandParser
 
 from config.command_base import WireCommand
 from config.database import faults
-from wire.ops.archive.dump import Broken, write
+from wire.ops.archive.dump import Broken, write_dump
 
 
 class Command(WireCommand):
@@ -19,7 +19,7 @@ class Command(WireCommand):
         draft = file.with_name(f".{file.name}.part") if file else None
         try:
             with draft.open("wb") if draft else open(sys.stdout.fileno(), "wb", closefd=False) as out, faults.explaining():
-                written = write(out, packed=file is not None and file.suffix == ".gz")
+                written = write_dump(out, packed=file is not None and file.suffix == ".gz")
             if draft and file:
                 draft.replace(file)  # whole or not at all
                 self.stderr.write(f"{written:,} records written to {file}.")

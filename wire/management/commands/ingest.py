@@ -20,9 +20,9 @@ from config.errors import Busy, WireError
 from config.plugins import run_commands
 from sources import job_lock
 from wire.ingest.feed_entries import list_feeds
-from wire.ingest.replay import preview_source, recordings, replay
-from wire.ingest.run import Run, collect
-from wire.queries import wire_version
+from wire.ingest.replay import list_recordings, preview_source, replay_recordings
+from wire.ingest.run import Run, run_ingest
+from wire.queries import get_wire_version
 from wire.search.vectors import fill
 
 LOOK_AGAIN: Final = 2.0  # seconds between two looks for a database that is away
@@ -37,7 +37,7 @@ class Command(WireCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         source = parser.add_mutually_exclusive_group()
-        source.add_argument("--every", type=_period, metavar="30m", help="Keep running; fetch once each period (30s, 30m, 6h).")
+        source.add_argument("--every", type=_to_period, metavar="30m", help="Keep running; fetch once each period (30s, 30m, 6h).")
         source.add_argument("--from-files", type=Path, metavar="DIR", help="Replay recorded feeds, each at the date in its name.")
         source.add_argument(
             "--try", dest="tried", metavar="FILE|URL", help="Show what would become of each item of a feed, and store nothing."
@@ -47,20 +47,20 @@ class Command(WireCommand):
 
     def handle(self, **options: Any) -> None:
         if options["every"]:
-            self._for_ever(options["every"], options["publication"], options["end_with"])
+            self._run_forever(options["every"], options["publication"], options["end_with"])
             return
         with faults.explaining():
             if options["tried"]:
-                self._try(options["tried"], options["publication"])
+                self._preview_source(options["tried"], options["publication"])
                 return
             if options["from_files"]:
-                recorded = recordings(options["from_files"], list_feeds(options["publication"]))
-                total = replay(recorded, lambda report: self.stderr.write(report.failure) if report.failure else None)
+                recorded = list_recordings(options["from_files"], list_feeds(options["publication"]))
+                total = replay_recordings(recorded, lambda report: self.stderr.write(report.failure) if report.failure else None)
                 self.stdout.write(f"Replayed {len(recorded)} files: {_join_counts(total)}.")
-            elif self._run(options["publication"], by_hand=options["publication"] is not None).reached_nothing:
+            elif self._run_once(options["publication"], by_hand=options["publication"] is not None).reached_nothing:
                 raise CommandError("No feed answered. What was published stays; the next run tries again.")
 
-    def _try(self, source: str, publication: str | None) -> None:
+    def _preview_source(self, source: str, publication: str | None) -> None:
         report, items = preview_source(source, publication)
         if report.failure:
             raise CommandError(f"{report.code}: {report.failure} Nothing was stored.")
@@ -72,8 +72,8 @@ class Command(WireCommand):
         counts = _join_counts(report.counts) or "none"
         self.stdout.write(f"{len(items):,} items of {report.feed.publication}: {counts}. Nothing was stored.")
 
-    def _run(self, publication: str | None, *, by_hand: bool, stop: Callable[[], bool] = lambda: False) -> Run:
-        run = collect(list_feeds(publication), by_hand=by_hand, stop=stop)
+    def _run_once(self, publication: str | None, *, by_hand: bool, stop: Callable[[], bool] = lambda: False) -> Run:
+        run = run_ingest(list_feeds(publication), by_hand=by_hand, stop=stop)
         fill(VECTORS_TIME)
         counts: Counter[str] = sum((report.counts for report in run.reports), Counter())
         results = Counter(report.result for report in run.reports) + Counter({"not due": run.waiting})
@@ -86,7 +86,7 @@ class Command(WireCommand):
             run_commands("after_ingest", self.stderr, stdout=self.stdout, stop=stop)
         return run
 
-    def _for_ever(self, every: dt.timedelta, publication: str | None, parent: int | None) -> None:
+    def _run_forever(self, every: dt.timedelta, publication: str | None, parent: int | None) -> None:
         """Run at whole periods from the start; report a failed run and try the next. SIGTERM ends it after a feed."""
         stopped = threading.Event()
         for number in (signal.SIGTERM, signal.SIGINT):
@@ -101,7 +101,7 @@ class Command(WireCommand):
             pause = every.total_seconds()
             started = time.monotonic()
             try:
-                self._run(publication, by_hand=False, stop=stop)
+                self._run_once(publication, by_hand=False, stop=stop)
                 failures = 0
             except Busy as busy:
                 pause = min(pause, job_lock.TERM.total_seconds())
@@ -117,7 +117,7 @@ class Command(WireCommand):
     def _wait_for_database(self, stop: Callable[[], bool]) -> None:
         """Wait without a request to any publisher, as nothing could be stored."""
         is_reported = False
-        while not stop() and (why := routing.explain_outage(wire_version)):
+        while not stop() and (why := routing.explain_outage(get_wire_version)):
             if not is_reported:
                 self.stderr.write(f"The database cannot be read: {why}. Nothing is fetched until it is back.")
                 is_reported = True
@@ -128,7 +128,7 @@ def _join_counts(counts: Counter[str]) -> str:
     return ", ".join(f"{number:,} {name}" for name, number in sorted(counts.items()))
 
 
-def _period(raw: str) -> dt.timedelta:
+def _to_period(raw: str) -> dt.timedelta:
     with suppress(ValueError):
         if period := env.read_duration(raw):
             return period

@@ -13,7 +13,7 @@ from config.plugins import list_plugins
 from wire.models import Story, StoryVector, WireState
 from wire.ops.archive.reader import load_items
 from wire.publishing.publish import publish_pending
-from wire.search.vectors import embedder
+from wire.search.vectors import load_embedder
 
 SAMPLE = Path(settings.BASE_DIR) / "fixtures" / "sample"
 VECTORS = SAMPLE / "vectors.npz"
@@ -49,7 +49,7 @@ class Command(WireCommand):
 
 def _store_vectors() -> None:
     """Store the vectors that ship, if today's model made them."""
-    shipped, model = np.load(VECTORS), embedder()
+    shipped, model = np.load(VECTORS), load_embedder()
     if model is None or model.name != shipped["model"]:
         return
     rows = dict(zip(shipped["ids"].tolist(), shipped["rows"], strict=True))

@@ -21,15 +21,15 @@ from config.command_base import WireCommand
 from config.database import faults
 from config.plugins import run_commands
 from config.url_secrets import CREDENTIALS_REFUSED, has_credentials, mask_address
-from wire.ingest import lexicon
+from wire.ingest import classifier_terms
 from wire.ingest.feed_entries import refuse_sample
 from wire.ingest.normalise import Context, Rejected
 from wire.models import Load, Story, WireState
 from wire.ops.archive import reader
 from wire.ops.archive.dump import Broken
 from wire.ops.archive.reader import load_items
-from wire.ops.archive.restore import restore
-from wire.ops.archive.verify import dump_records
+from wire.ops.archive.restore import restore_dump
+from wire.ops.archive.verify import read_dump
 from wire.publishing.publish import publish_pending
 from wire.search.vectors import count_missing, fill
 
@@ -56,7 +56,7 @@ class Command(WireCommand):
         parser.add_argument("--rejects", type=Path, metavar="FILE", help="Write every rejection to it, one JSON object per line.")
 
     def handle(self, **options: Any) -> None:
-        names = _read_map(options["map"]) if options["map"] else {}
+        names = _read_publisher_map(options["map"]) if options["map"] else {}
         dumps, archives, others = _sort_files(options["paths"])
         if others:
             named = ", ".join(file.name for file in others[:SHOWN_PER_REASON])
@@ -67,37 +67,37 @@ class Command(WireCommand):
         with _Rejections(options["rejects"], self.stderr.write) as rejections:
             try:
                 with faults.explaining():
-                    before = _read_version()
+                    before = _read_wire_version()
                     # A load of one of these that broke off goes on from there.
                     digests = [reader.compute_digest(file, names) for file in archives]
                     rejections.open(again=Load.objects.filter(digest__in=digests, line__gt=0).exists())
                     with transaction.atomic() if options["dry_run"] else nullcontext():
-                        total = self._load([*dumps, *archives], names, rejections)
+                        total = self._load_files([*dumps, *archives], names, rejections)
                         if options["dry_run"]:
                             transaction.set_rollback(True)
                     if not options["dry_run"]:
                         self._make_vectors()
                     # A dump is restored as it was, with what was not public yet.
-                    days = self._publish() if archives and not options["dry_run"] else []
-                    if _read_version() != before:
+                    days = self._publish_days() if archives and not options["dry_run"] else []
+                    if _read_wire_version() != before:
                         run_commands("after_publish", self.stderr, stdout=self.stdout)
             except (Broken, OSError) as error:
                 raise CommandError(str(error)) from error
-        self._report(total, len(days), time.monotonic() - started, dry_run=options["dry_run"])
+        self._print_report(total, len(days), time.monotonic() - started, dry_run=options["dry_run"])
 
-    def _load(self, files: list[Path], names: dict[str, str], rejections: "_Rejections") -> Counter[str]:
+    def _load_files(self, files: list[Path], names: dict[str, str], rejections: "_Rejections") -> Counter[str]:
         total: Counter[str] = Counter()
         context = None  # read once for all files
         with _build_progress() as progress:
             task = progress.add_task("")  # one bar for all files: a bar each would be drawn again for each line of any
             advance = partial(progress.update, task)
             for file in files:
-                progress.reset(task, description=file.name, total=sum(1 for _ in reader.lines(file)))
+                progress.reset(task, description=file.name, total=sum(1 for _ in reader.read_lines(file)))
                 if reader.is_dump(file):
-                    total += restore(dump_records(file), lambda number: advance(completed=number))
+                    total += restore_dump(read_dump(file), lambda number: advance(completed=number))
                     continue
                 refuse_sample()
-                context = context or Context.load(lexicon.load(), timezone.now())
+                context = context or Context.load(classifier_terms.load_lexicon(), timezone.now())
                 refuse = partial(rejections.add, file)
                 report = load_items(file, names, context=context, on_rejected=refuse, on_progress=lambda n: advance(completed=n))
                 total += report.counts
@@ -114,13 +114,13 @@ class Command(WireCommand):
                 task = progress.add_task("making vectors", total=without)
                 fill(progress=lambda made: progress.update(task, completed=made))
 
-    def _publish(self) -> list[Any]:
+    def _publish_days(self) -> list[Any]:
         waiting = Story.objects.pending().values("wire_date").distinct().count()
         with _build_progress() as progress:
             task = progress.add_task("publishing days", total=waiting)
             return publish_pending(progress=lambda _day: progress.advance(task))
 
-    def _report(self, total: Counter[str], days: int, seconds: float, *, dry_run: bool) -> None:
+    def _print_report(self, total: Counter[str], days: int, seconds: float, *, dry_run: bool) -> None:
         self.stdout.write("Dry run, nothing was written:" if dry_run else "Loaded:")
         for name, number in sorted(total.items()):
             self.stdout.write(f"  {name:<40} {number:>9,}")
@@ -177,7 +177,7 @@ class _Rejections(AbstractContextManager["_Rejections"]):
 def _sort_files(paths: list[Path]) -> tuple[list[Path], list[Path], list[Path]]:
     """Return dumps, which need a wire that is still empty, other archives, and other files."""
     try:
-        archives, others = reader.expand(paths)
+        archives, others = reader.expand_paths(paths)
         files = [(file, reader.is_dump(file)) for file in archives]
     except FileNotFoundError as error:
         raise CommandError(f"There is no {error}. Nothing was loaded.") from error
@@ -188,12 +188,12 @@ def _sort_files(paths: list[Path]) -> tuple[list[Path], list[Path], list[Path]]:
     return [file for file, is_dump in files if is_dump], [file for file, is_dump in files if not is_dump], others
 
 
-def _read_version() -> int | None:
+def _read_wire_version() -> int | None:
     """Return the wire version, which every public change raises."""
     return WireState.objects.values_list("version", flat=True).first()
 
 
-def _read_map(file: Path) -> dict[str, str]:
+def _read_publisher_map(file: Path) -> dict[str, str]:
     try:
         names = json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:

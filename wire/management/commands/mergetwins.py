@@ -23,9 +23,9 @@ class Command(WireCommand):
 
     def handle(self, **options: Any) -> None:
         with faults.explaining():
-            plan = duplicates.plan()
-            self._show("would be merged", plan.twins)
-            self._show(
+            plan = duplicates.plan_merges()
+            self._print_twins("would be merged", plan.twins)
+            self._print_twins(
                 "stay because an editor changed them; make the same changes to the other story, then withdraw these", plan.edited
             )
             if plan.waiting:
@@ -38,10 +38,10 @@ class Command(WireCommand):
             if options["dry_run"] or not is_agreed:
                 self.stdout.write("Nothing was changed. Give --yes to merge them.")
                 return
-            done, snapshots = duplicates.merge()
+            done, snapshots = duplicates.merge_twins()
         self.stdout.write(f"Done: {len(done.twins):,} merged, {len(snapshots):,} snapshots published.")
 
-    def _show(self, what: str, found: list[duplicates.Twin]) -> None:
+    def _print_twins(self, what: str, found: list[duplicates.Twin]) -> None:
         if found:
             self.stdout.write(f"{len(found):,} {what}:")
         for twin in found[:SHOWN]:

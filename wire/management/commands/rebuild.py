@@ -29,8 +29,8 @@ class Command(WireCommand):
     def handle(self, **options: Any) -> None:
         with faults.explaining():
             chosen = {"since": options["since"], "final_days": options["final_days"]}
-            plan = rebuild.plan(**chosen)
-            self._show(plan)
+            plan = rebuild.plan_rebuild(**chosen)
+            self._print_plan(plan)
             if left := plan.counts[Outcome.FINAL_DAY]:
                 self.stdout.write(f"Items of final days left out: {left:,}; --final-days includes them.")
             if not (plan.added or plan.changed):
@@ -43,26 +43,26 @@ class Command(WireCommand):
             if not (options["yes"] or (may_ask and input("Do it? [y/N] ").strip().lower() in {"y", "yes"})):
                 self.stdout.write("Nothing was changed. Give --yes to do it.")
                 return
-            done, snapshots = rebuild.apply(**chosen)
+            done, snapshots = rebuild.rebuild_days(**chosen)
         self.stdout.write(f"Done: {len(done.added)} added, {len(done.changed)} changed, {len(snapshots)} snapshots published.")
 
-    def _show(self, plan: rebuild.Plan) -> None:
+    def _print_plan(self, plan: rebuild.Plan) -> None:
         self.stdout.write(f"{plan.fetches:,} fetches read again.")
         if plan.unseen:
             why = "loaded from an archive, or the fetch is no longer stored"
             self.stdout.write(f"{plan.unseen:,} of these days' stories cannot be rebuilt and stay: {why}.")
         for line in plan.unreadable:
             self.stderr.write(f"cannot be read: {line}")
-        self._list("would be added", [repr(headline) for headline in plan.added])
+        self._print_list("would be added", [repr(headline) for headline in plan.added])
         changed = []
         for one in plan.changed:
             values = "; ".join(f"{name} {one.was[name]!r} -> {one.becomes[name]!r}" for name in one.was)
             changed.append(f"{one.chatbotnews_id} {one.headline!r}: {values}")
-        self._list("would change", changed)
+        self._print_list("would change", changed)
         refused = "would be refused today and stay; withdraw them in the admin if they must go"
-        self._list(refused, [" ".join(row) for row in plan.refused])
+        self._print_list(refused, [" ".join(row) for row in plan.refused])
 
-    def _list(self, what: str, lines: list[str]) -> None:
+    def _print_list(self, what: str, lines: list[str]) -> None:
         if lines:
             self.stdout.write(f"{len(lines):,} {what}:")
             for line in lines[:SHOWN]:

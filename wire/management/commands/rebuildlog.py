@@ -14,8 +14,8 @@ class Command(WireCommand):
 
     def handle(self, **_options: Any) -> None:
         with faults.explaining():
-            leaves, unsigned = log.rebuild()
-            signing.sign_newest()
+            leaves, unsigned = log.rebuild_log()
+            signing.sign_newest_checkpoint()
         self.stdout.write(f"Rebuilt from the snapshots: {leaves:,} leaves.")
         if unsigned:
             self.stdout.write(f"{unsigned:,} checkpoints had a damaged signature and are unsigned now.")

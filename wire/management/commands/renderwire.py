@@ -13,5 +13,5 @@ class Command(WireCommand):
 
     def handle(self, **_options: Any) -> None:
         with faults.explaining():
-            number = story_json.render_outdated(lambda done: self.stdout.write(f"{done:,} stories"))
+            number = story_json.render_outdated_json(lambda done: self.stdout.write(f"{done:,} stories"))
         self.stdout.write(f"Rendered again: {number:,}. All others were up to date.")

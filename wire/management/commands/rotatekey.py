@@ -10,7 +10,7 @@ class Command(WireCommand):
 
     def handle(self, **_options: Any) -> None:
         with faults.explaining():
-            key = signing.rotate()
+            key = signing.rotate_key()
         self.stdout.write(
             f"Snapshots are signed by {key.key_id} from now on. Every machine that publishes needs {signing.key_file()}; "
             "make a backup, since older ones hold the old key."

@@ -4,7 +4,7 @@ from django.core.management.base import CommandError, CommandParser
 from django.db import DatabaseError
 
 from config.command_base import WireCommand
-from wire import sample_choice
+from wire import sample_switch
 from wire.models import WireState
 
 
@@ -21,14 +21,14 @@ class Command(WireCommand):
         if _is_sample_itself():
             raise CommandError("This is the sample wire itself: set WIRE_DATA_DIR to the live wire's, or leave it unset.")
         if options["choice"]:
-            sample_choice.choose(sample=options["choice"] == "on")
-        self.stdout.write(describe_served())
+            sample_switch.choose_wire(sample=options["choice"] == "on")
+        self.stdout.write(describe_served_wire())
 
 
-def describe_served() -> str:
-    if sample_choice.is_chosen():
+def describe_served_wire() -> str:
+    if sample_switch.is_sample_chosen():
         return "The SAMPLE wire is served (invented stories). To return to the live wire: manage.py sample off"
-    if sample_choice.has_content():
+    if sample_switch.has_live_content():
         return "The live wire is served. To see the sample again: manage.py sample on"
     return "The SAMPLE wire is served (invented stories), because the live wire is still empty. The first news ends this."
 

@@ -14,7 +14,7 @@ from django.core.management.base import CommandError
 
 from config.command_base import WireCommand
 from config.database.routing import missing
-from wire import permissions, sample_choice
+from wire import permissions, sample_switch
 from wire.publishing.signing import key_file
 
 LOOK_AGAIN: Final = 2.0  # seconds between two looks for the first real snapshot
@@ -41,19 +41,19 @@ class Command(WireCommand):
                 signal.signal(number, signal.default_int_handler)
         self._say("Preparing…")
         _expect_free_port()
-        _expect_no_loss()
+        _expect_database_for_key()
         call_command("migrate", verbosity=0)
         password, sample_env, is_opened = secrets.token_urlsafe(15), None, False
         if _is_sample_wanted(is_served=True):
             sample_env, is_opened = _prepare_sample(password)
         opened = ["live"] if permissions.open_first_account(password) else []  # last: what fails before would lose its password
         opened += ["sample"] if is_opened else []
-        server = self._start(sample_env)
+        server = self._start_server(sample_env)
         feeding = _IngestProcess()
         try:
-            self._announce(server, sample_env, _describe_account(opened, password))
+            self._announce_url(server, sample_env, _describe_account(opened, password))
             while server.poll() is None:
-                feeding.keep_up()
+                feeding.restart_if_due()
                 time.sleep(LOOK_AGAIN)
                 if (wanted := _is_sample_wanted(is_served=sample_env is not None)) is not (sample_env is not None):
                     self._say("Switching to the sample wire." if wanted else "Switching from the sample wire to the live one.")
@@ -61,31 +61,31 @@ class Command(WireCommand):
                     try:
                         sample_env, is_opened = _prepare_sample(password) if wanted else (None, False)
                     except CommandError as error:
-                        sample_choice.choose(sample=False)
+                        sample_switch.choose_wire(sample=False)
                         self._say(f"The live wire is still served, because the sample cannot be: {error}")
                         continue
-                    _end(server)
-                    server = self._start(sample_env)
-                    self._announce(server, sample_env, _describe_account(["sample"] if is_opened else [], password))
+                    _stop_processes(server)
+                    server = self._start_server(sample_env)
+                    self._announce_url(server, sample_env, _describe_account(["sample"] if is_opened else [], password))
             self.stderr.write(f"The server ended by itself, with status {server.returncode} (below 0: the signal that ended it).")
         except KeyboardInterrupt:
             pass
         finally:
             for number in (*ENDINGS, signal.SIGINT):
                 signal.signal(number, signal.SIG_IGN)  # a second one would leave a child behind
-            _end(server, feeding.process)
+            _stop_processes(server, feeding.process)
         if server.returncode not in (0, -signal.SIGTERM, -signal.SIGINT):
             raise SystemExit(server.returncode)
 
-    def _start(self, sample_env: Mapping[str, str] | None) -> "subprocess.Popen[bytes]":
+    def _start_server(self, sample_env: Mapping[str, str] | None) -> "subprocess.Popen[bytes]":
         where = ["--host", settings.HOST, "--port", str(settings.PORT), "--workers", str(settings.WIRE_WORKERS)]
         return subprocess.Popen([sys.executable, "-m", "uvicorn", *UVICORN, *where], env={**MEMORY, **(sample_env or os.environ)})  # noqa: S603
 
-    def _announce(self, server: "subprocess.Popen[bytes]", sample_env: Mapping[str, str] | None, account: list[str]) -> None:
+    def _announce_url(self, server: "subprocess.Popen[bytes]", sample_env: Mapping[str, str] | None, account: list[str]) -> None:
         """Say what is served where as soon as the port listens, then show a new account last, where nobody overlooks it."""
         lines = _draw_frame(account)
         try:
-            while not _is_listening():
+            while not _is_port_listening():
                 if server.poll() is not None:
                     return
                 time.sleep(0.1)
@@ -120,12 +120,12 @@ def _draw_frame(lines: list[str]) -> list[str]:
 
 def _is_sample_wanted(*, is_served: bool) -> bool:
     """Return if the sample is to be served. Only the operator's choice brings it back once the live wire is served."""
-    return sample_choice.is_chosen() or (is_served and not sample_choice.has_content())
+    return sample_switch.is_sample_chosen() or (is_served and not sample_switch.has_live_content())
 
 
 def _prepare_sample(password: str) -> tuple[dict[str, str], bool]:
     """Bring the sample wire up to date; return the environment that serves it, and if its first account was opened."""
-    sample_env = sample_choice.build_sample_environment()
+    sample_env = sample_switch.build_sample_environment()
     arguments = [sys.executable, str(settings.BASE_DIR / "manage.py"), "loadsample", "--prepare", "-v0"]
     # The password goes over standard input, which no process list shows.
     ran = subprocess.run(arguments, env=sample_env, check=False, input=password, stdout=subprocess.PIPE, text=True)  # noqa: S603
@@ -136,11 +136,11 @@ def _prepare_sample(password: str) -> tuple[dict[str, str], bool]:
 
 def _expect_free_port() -> None:
     """Raise CommandError if another program listens already; its answers would be taken for the wire's."""
-    if _is_listening():
+    if _is_port_listening():
         raise CommandError(f"Port {settings.PORT} is taken by another program. For another port: export PORT=8001")
 
 
-def _is_listening() -> bool:
+def _is_port_listening() -> bool:
     host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(settings.HOST, settings.HOST)  # noqa: S104  the address of all is asked here
     try:
         with socket.create_connection((host, settings.PORT), timeout=1):
@@ -149,7 +149,7 @@ def _is_listening() -> bool:
         return False
 
 
-def _expect_no_loss() -> None:
+def _expect_database_for_key() -> None:
     """Raise CommandError for a key without the database whose days it signed: its chain would begin a second time."""
     if (why := missing()) and key_file().exists():
         raise CommandError(
@@ -166,7 +166,7 @@ class _IngestProcess:
         self._next_start = 0.0
         self._wait = LOOK_AGAIN
 
-    def keep_up(self) -> None:
+    def restart_if_due(self) -> None:
         alive = self.process is not None and self.process.poll() is None
         if settings.WIRE_INGEST is None or alive or time.monotonic() < self._next_start:
             return
@@ -177,7 +177,7 @@ class _IngestProcess:
         self.process = subprocess.Popen([sys.executable, str(settings.BASE_DIR / "manage.py"), *arguments])  # noqa: S603
 
 
-def _end(*processes: "subprocess.Popen[bytes] | None") -> None:
+def _stop_processes(*processes: "subprocess.Popen[bytes] | None") -> None:
     """Ask all of them to stop, then wait for each; kill what takes too long, which loses nothing."""
     alive = [process for process in processes if process is not None and process.poll() is None]
     for process in alive:

@@ -7,7 +7,7 @@ from config.command_base import WireCommand
 from config.database import faults
 from wire.ops.archive import reader
 from wire.ops.archive.dump import Broken
-from wire.ops.archive.verify import dump_records, verify, verify_database
+from wire.ops.archive.verify import read_dump, verify_database, verify_dump
 
 
 class Command(WireCommand):
@@ -22,19 +22,19 @@ class Command(WireCommand):
         try:
             if from_files is None:
                 with faults.explaining():
-                    self._say("database", verify_database())
+                    self._print_result("database", verify_database())
                 return
-            files = [file for file in reader.expand([from_files])[0] if reader.is_dump(file)]
+            files = [file for file in reader.expand_paths([from_files])[0] if reader.is_dump(file)]
             if not files:
                 raise CommandError(f"There is no dump in {from_files}; `manage.py dumpwire FILE.ndjson.gz` writes one.")
             for file in files:
-                self._say(file.name, verify(dump_records(file)))
+                self._print_result(file.name, verify_dump(read_dump(file)))
         except FileNotFoundError as error:
             raise CommandError(f"There is no {error}.") from error
         except Broken as error:
             raise CommandError(f"First break: {error}") from error
 
-    def _say(self, what: str, result: Any) -> None:
+    def _print_result(self, what: str, result: Any) -> None:
         counts = result.counts
         self.stdout.write(
             f"{what}: {counts['snapshot']:,} snapshots, {counts['story']:,} stories, {counts['revision']:,} revisions "

@@ -7,8 +7,8 @@ from django.core.management.base import CommandError
 from config.command_base import WireCommand
 from config.database import faults
 from sources.fetch.fetch_all import get_once
-from wire.ingest.feed_entries import policy
-from wire.publishing.transparency.witness import look
+from wire.ingest.feed_entries import get_fetch_policy
+from wire.publishing.transparency.witness import witness_log
 
 
 class Command(WireCommand):
@@ -25,7 +25,7 @@ class Command(WireCommand):
         for url in urls:
             try:
                 with faults.explaining():
-                    seen = look(url, partial(get_once, policy=policy()))
+                    seen = witness_log(url, partial(get_once, policy=get_fetch_policy()))
                 self.stdout.write(f"{seen.origin}: {seen.size} snapshots, including all seen before. Signed.")
             except CommandError as error:
                 wrong.append(str(error))

@@ -47,7 +47,7 @@ class Broken(Exception):
 
 
 @contextmanager
-def one_moment() -> Iterator[None]:
+def read_consistently() -> Iterator[None]:
     """Read the wire as of one moment inside, while it goes on; no writer waits."""
     database: Any = connection
     if database.in_atomic_block:  # the caller's moment
@@ -65,8 +65,8 @@ def one_moment() -> Iterator[None]:
         database.transaction_mode = mode
 
 
-def records() -> Generator[Record, None, None]:
-    """Yield the records of the wire in flat memory, inside `one_moment`; close it to stop before the end. Raises: Broken."""
+def read_wire_records() -> Generator[Record, None, None]:
+    """Yield the records of the wire in flat memory, inside `read_consistently`; close it to stop before the end. Raises: Broken."""
     counts: Counter[str] = Counter()
     for record in _read_records():
         counts[record["kind"]] += 1
@@ -74,12 +74,12 @@ def records() -> Generator[Record, None, None]:
     yield {"kind": "end", "counts": dict(sorted(counts.items()))}
 
 
-def write(raw: IO[bytes], *, packed: bool) -> int:
+def write_dump(raw: IO[bytes], *, packed: bool) -> int:
     """Write the records of one moment, a line each; return their number. Raises: Broken, OSError."""
     # No name and no time inside, so that the same wire gives the same bytes.
     packing = closing(gzip.GzipFile(filename="", fileobj=raw, mode="wb", mtime=0)) if packed else nullcontext(raw)
     written = 0
-    with one_moment(), closing(records()) as stored, packing as out:
+    with read_consistently(), closing(read_wire_records()) as stored, packing as out:
         for record in stored:
             out.write(orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE))
             written += 1

@@ -19,7 +19,7 @@ from django.utils import timezone
 from sources.entries import Entry
 from sources.parse import InvalidFeed, parse
 from sources.parse.charsets import decode
-from wire.ingest import lexicon
+from wire.ingest import classifier_terms
 from wire.ingest.feed_entries import name_outcome
 from wire.ingest.normalise import Context, Rejected
 from wire.ingest.save import save_entries
@@ -34,7 +34,7 @@ Numbered = tuple[int, Entry | Rejected]  # of a line (of NDJSON) or an item (of 
 BATCH: Final = 500
 
 
-def expand(paths: list[Path]) -> tuple[list[Path], list[Path]]:
+def expand_paths(paths: list[Path]) -> tuple[list[Path], list[Path]]:
     """Return the files of `paths`, directories expanded, and those left out. Raises: FileNotFoundError; OSError for pipes."""
     files, others = list[Path](), list[Path]()
     for path in paths:
@@ -62,28 +62,28 @@ def compute_digest(file: Path, names: Mapping[str, str]) -> str:
 
 def is_dump(file: Path) -> bool:
     """Return if `manage.py dumpwire` wrote this file."""
-    first = next(lines(file), None)
+    first = next(read_lines(file), None)
     return first is not None and isinstance(first[1], bytes) and first[1].startswith(b'{"kind":"dump"')
 
 
-def records(file: Path, names: Mapping[str, str]) -> Iterator[Numbered]:
+def read_records(file: Path, names: Mapping[str, str]) -> Iterator[Numbered]:
     """Yield every record of a file: NDJSON by line, RSS or Atom by item. `names` maps publishers to names of the roster."""
     is_feed = False
-    with _open(file) as handle, suppress(EOFError, OSError, zlib.error):
+    with _open_archive(file) as handle, suppress(EOFError, OSError, zlib.error):
         is_feed = decode(handle.read(512)).lstrip().startswith("<")
     if is_feed:
         yield from _read_feed(file, names)
         return
-    for number, line in lines(file):
+    for number, line in read_lines(file):
         if isinstance(line, Rejected):
             yield number, line
         elif line.strip():
             yield number, _parse_item(line, names)
 
 
-def lines(file: Path, longest: int = MAX_LINE) -> Iterator[tuple[int, bytes | Rejected]]:
+def read_lines(file: Path, longest: int = MAX_LINE) -> Iterator[tuple[int, bytes | Rejected]]:
     """Yield numbered lines, the first without byte order mark. Lines over `longest` bytes and a broken end become refusals."""
-    with _open(file) as handle:
+    with _open_archive(file) as handle:
         for number in count(1):
             try:
                 line = handle.readline(longest + 1)
@@ -127,7 +127,7 @@ def _parse_item(line: bytes, names: Mapping[str, str]) -> Entry | Rejected:
 
 
 def _read_feed(file: Path, names: Mapping[str, str]) -> Iterator[Numbered]:
-    with _open(file) as handle:
+    with _open_archive(file) as handle:
         try:
             data = handle.read(MAX_FEED + 1)
         except (EOFError, OSError, zlib.error) as error:
@@ -150,7 +150,7 @@ def _read_feed(file: Path, names: Mapping[str, str]) -> Iterator[Numbered]:
         yield len(parsed.entries) + 1, Rejected("broken_archive", why)
 
 
-def _open(file: Path) -> IO[bytes]:
+def _open_archive(file: Path) -> IO[bytes]:
     with file.open("rb") as handle:
         packed = handle.read(2) == b"\x1f\x8b"
     return cast(IO[bytes], gzip.open(file, "rb")) if packed else file.open("rb")
@@ -176,8 +176,8 @@ def load_items(
     digest = compute_digest(file, names)
     load, _ = Load.objects.get_or_create(digest=digest, defaults={"name": file.name})
     report = LoadReport(Counter(load.counts), resumed_at=load.line)
-    context = context or Context.load(lexicon.load(), timezone.now())
-    waiting = ((number, value) for number, value in records(file, names) if number > load.line)
+    context = context or Context.load(classifier_terms.load_lexicon(), timezone.now())
+    waiting = ((number, value) for number, value in read_records(file, names) if number > load.line)
     while batch := list(islice(waiting, BATCH)):
         with transaction.atomic():
             outcomes = iter(save_entries([value for _, value in batch if isinstance(value, Entry)], context))

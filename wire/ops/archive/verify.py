@@ -17,9 +17,9 @@ from config.plugins import list_plugins
 from sources.roster import fingerprint
 from wire.ingest.normalise import Rejected
 from wire.models import StoryRevision
-from wire.ops.archive import derived, reader
-from wire.ops.archive.dump import VERSION, Broken, Record, one_moment, records
-from wire.publishing.signing import is_valid
+from wire.ops.archive import derived_checks, reader
+from wire.ops.archive.dump import VERSION, Broken, Record, read_consistently, read_wire_records
+from wire.publishing.signing import is_valid_signature
 from wire.text.identity import chatbotnews_id
 from wire.text.plain_text import SHORT
 from wire.text.provenance import digest, story_content
@@ -55,7 +55,7 @@ class Verifier:
         self._revision_of: dict[str, int] = {}
         self._sequence = 0
 
-    def check(self, record: Record) -> None:
+    def check_record(self, record: Record) -> None:
         """Raises: Broken; others for a record that lacks something."""
         kind = record["kind"]
         match kind:
@@ -88,7 +88,7 @@ class Verifier:
             case "snapshot":
                 self._check_snapshot(record)
             case "end":
-                self._check_end(record)
+                self._check_dump_end(record)
                 return
             case _:
                 raise Broken(f"a record of the unknown kind {kind!r}.")
@@ -126,7 +126,7 @@ class Verifier:
     def _check_revision(self, what: str, story: Record, row: Record, number: int) -> None:
         story_id = story["chatbotnews_id"]
         _expect(what, "number", row["revision"], number)
-        sha256 = digest(story_content(story_id, story["original_url"], read_revision(row)))
+        sha256 = digest(story_content(story_id, story["original_url"], build_revision(row)))
         _expect(what, "story_sha256", row["story_sha256"], sha256)
         # Not hashed itself, but cited: it must be the opening of the summary that is. How long a one is for `cut` to say.
         short, medium = row["summary_short"], row["summary_medium"]
@@ -164,7 +164,7 @@ class Verifier:
         """Check that a published key made it before it was retired, and before any key that came after signed."""
         key_id = record["key_id"]
         key = self._keys.get(key_id, {"public_key": "", "created_at": "", "retired_at": None})
-        if not is_valid(record["signature"], record["wire_sha256"], key["public_key"]):
+        if not is_valid_signature(record["signature"], record["wire_sha256"], key["public_key"]):
             raise Broken(f"{what}: the signature was not made by the published key {key_id}.")
         # The snapshot's own time is not hashed, so the keys that signed earlier snapshots count, too.
         others = (created_at for other, created_at in self._signers.items() if other != key_id)
@@ -180,8 +180,8 @@ class Verifier:
         shown = self._shown.get(manifest["wire_date"], {})
         return next(((what, story) for story in published | shown if published.get(story) != shown.get(story)), None)
 
-    def _check_end(self, record: Record) -> None:
-        derived.check_rosters(self._publications, self._rosters)
+    def _check_dump_end(self, record: Record) -> None:
+        derived_checks.check_rosters(self._publications, self._rosters)
         for event, into in self._events.items():
             if (event, 1) not in self._hashes:
                 raise Broken(f"event {event}: no story began it.")
@@ -219,7 +219,7 @@ def check_records(dump: Iterable[Record], verifier: Verifier) -> Iterator[Record
         if kind == "end":
             raise Broken(f"record {number}: the dump continues after its end record.")
         try:
-            verifier.check(record)
+            verifier.check_record(record)
             kind = record["kind"]
         except (AttributeError, KeyError, IndexError, TypeError, ValueError) as error:
             raise Broken(f"record {number}: not one that dumpwire writes ({error!r}).") from error
@@ -228,7 +228,7 @@ def check_records(dump: Iterable[Record], verifier: Verifier) -> Iterator[Record
         raise Broken("the dump breaks off: its end record is missing.")
 
 
-def verify(dump: Iterable[Record]) -> Verifier:
+def verify_dump(dump: Iterable[Record]) -> Verifier:
     """Raises: Broken."""
     verifier = Verifier()
     for _ in check_records(dump, verifier):
@@ -238,25 +238,25 @@ def verify(dump: Iterable[Record]) -> Verifier:
 
 def verify_database() -> Verifier:
     """Verify the stored wire as of one moment, and tables that repeat it and that no dump holds. Raises: Broken."""
-    with one_moment():
+    with read_consistently():
         try:
-            with closing(records()) as stored:
-                result = verify(stored)
-            derived.check_tables()
-            derived.check_log()
+            with closing(read_wire_records()) as stored:
+                result = verify_dump(stored)
+            derived_checks.check_derived_tables()
+            derived_checks.check_log()
             rows = (fault for model in row_seal.sealed_models() for fault in row_seal.list_faults(model))
             for fault in chain(rows, *(plugin.list_faults() for plugin in list_plugins())):  # names table and key
                 raise Broken(fault)
-            derived.check_changes()
+            derived_checks.check_changes()
             result.counts["other_key"] = row_seal.count_other_keys()
         except (TypeError, ValueError) as error:
             raise Broken(f"a column holds a value that cannot be read: {error!r}.") from error
     return result
 
 
-def dump_records(file: Path) -> Iterator[Record]:
+def read_dump(file: Path) -> Iterator[Record]:
     """Yield the records of a dumped file. Raises: Broken for a line that cannot be read."""
-    for number, line in reader.lines(file, MAX_RECORD):
+    for number, line in reader.read_lines(file, MAX_RECORD):
         try:
             if isinstance(line, Rejected):
                 raise Broken(f"line {number}: {line.message}")
@@ -265,7 +265,7 @@ def dump_records(file: Path) -> Iterator[Record]:
             raise Broken(f"line {number}: not JSON: {error}.") from error
 
 
-def read_revision(row: dict[str, Any]) -> StoryRevision:
+def build_revision(row: dict[str, Any]) -> StoryRevision:
     """Return an unsaved revision from its record."""
     values = row | {name: dt.datetime.fromisoformat(row[name]) for name in ("published_at", "recorded_at")}
     if values["corrected_on"]:

@@ -106,14 +106,14 @@ def check_backup(source: Path) -> Manifest:
     return manifest
 
 
-def key_files(manifest: Manifest) -> dict[str, str]:
+def map_key_files(manifest: Manifest) -> dict[str, str]:
     """Return the keys in a backup: for each name in `keys/`, the name in the backup."""
     if manifest["v"] == FIRST_VERSION:
         return {KEY: KEY} if KEY in manifest["files"] else {}
     return {name.removeprefix(f"{KEYS}/"): name for name in manifest["files"] if name.startswith(f"{KEYS}/")}
 
 
-def _is_known(version: int, names: set[str]) -> bool:
+def _has_known_files(version: int, names: set[str]) -> bool:
     if version == FIRST_VERSION:
         return names <= {COPY, DUMP, KEY, PUBLIC_KEYS} and len(names & {COPY, DUMP}) == 1
     has_tables = any(name.startswith(f"{TABLES}/") for name in names)
@@ -134,7 +134,7 @@ def _read_manifest(source: Path) -> Manifest:
         raise Damaged(f"{file} cannot be read: {error!r}.") from error
     if not is_whole:
         raise Damaged(f"{file} was changed after it was written.")
-    if not _is_known(version, names):
+    if not _has_known_files(version, names):
         raise InvalidArgument(
             f"The backup has format version {version}; this program reads {FIRST_VERSION} and {VERSION}.",
             "Use the release that wrote it.",
@@ -142,15 +142,15 @@ def _read_manifest(source: Path) -> Manifest:
     return manifest
 
 
-def keys_directory() -> Path:
+def get_keys_directory() -> Path:
     return Path(settings.WIRE_DATA_DIR) / "keys"
 
 
 def list_keys() -> list[Path]:
     """Return the files in `keys/`, by name, without those left out and hidden drafts of new keys."""
-    if not keys_directory().is_dir():
+    if not get_keys_directory().is_dir():
         return []
-    files = (file for file in keys_directory().iterdir() if file.is_file() and not file.name.startswith("."))
+    files = (file for file in get_keys_directory().iterdir() if file.is_file() and not file.name.startswith("."))
     return sorted(file for file in files if file.name not in KEYS_LEFT_OUT)
 
 
@@ -166,7 +166,7 @@ def list_tables() -> list[str]:
     return sorted({model._meta.db_table for model in models if model._meta.managed} - set(TABLES_LEFT_OUT))
 
 
-def count_systems() -> dict[str, int]:
+def count_system_rows() -> dict[str, int]:
     """Count the rows of each of `COUNTED` that this installation has a table for."""
     present = set(connection.introspection.table_names())
     labels = {name: label for name, label in COUNTED.items() if label.split(".")[0] in apps.app_configs}
@@ -174,7 +174,7 @@ def count_systems() -> dict[str, int]:
     return {name: model._base_manager.count() for name, model in models.items() if model._meta.db_table in present}
 
 
-def find_content() -> str:
+def find_filled_table() -> str:
     """Return the first table with rows that a new installation does not have, or "". Raises: DatabaseError."""
     present = set(connection.introspection.table_names())
     database: Any = connection
@@ -191,10 +191,10 @@ def find_content() -> str:
 def write_tables(folder: Path) -> dict[str, Table]:
     """Write every table to `folder`, as of the moment of the caller's transaction; return their contents by name."""
     folder.mkdir()
-    return {table: _write(table, folder / f"{table}{TABLE_ENDING}") for table in list_tables()}
+    return {table: _write_table(table, folder / f"{table}{TABLE_ENDING}") for table in list_tables()}
 
 
-def _write(table: str, file: Path) -> Table:
+def _write_table(table: str, file: Path) -> Table:
     database: Any = connection
     with database.cursor() as cursor:
         cursor.execute(
@@ -235,14 +235,14 @@ def read_tables(folder: Path, tables: Mapping[str, Table], migrations: set[Migra
     followed = {node for node in migrations if any(c.key[0] == node[0] and c.key in migrations for c in children[node].children)}
     executor.migrate(sorted(migrations - followed))
     with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute(f"TRUNCATE {', '.join(map(_quote, tables))}")
+        cursor.execute(f"TRUNCATE {', '.join(map(_quote_name, tables))}")
         for table, saved in tables.items():
-            _read(folder / f"{table}{TABLE_ENDING}", table, saved, cursor)
+            _read_table(folder / f"{table}{TABLE_ENDING}", table, saved, cursor)
         cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")  # what refers to a row that is missing is named here
     call_command("migrate", verbosity=0)
 
 
-def _read(file: Path, table: str, saved: Table, cursor: Any) -> None:
+def _read_table(file: Path, table: str, saved: Table, cursor: Any) -> None:
     with gzip.open(file) as stored, cursor.copy(f"COPY {_write_columns(table, saved['columns'])} FROM STDIN") as blocks:
         shutil.copyfileobj(stored, blocks, BLOCK)
     if cursor.rowcount != saved["rows"]:
@@ -252,8 +252,8 @@ def _read(file: Path, table: str, saved: Table, cursor: Any) -> None:
 
 
 def _write_columns(table: str, columns: Iterable[str]) -> str:
-    return f"{_quote(table)} ({', '.join(map(_quote, columns))})"
+    return f"{_quote_name(table)} ({', '.join(map(_quote_name, columns))})"
 
 
-def _quote(name: str) -> str:
+def _quote_name(name: str) -> str:
     return connection.ops.quote_name(name)

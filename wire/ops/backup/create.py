@@ -17,7 +17,7 @@ from wire import queries
 from wire.models import Snapshot
 from wire.ops.archive import dump
 from wire.ops.backup import contents as layout
-from wire.ops.backup.contents import Manifest, count_systems, describe_file, list_keys, pack_manifest, write_tables
+from wire.ops.backup.contents import Manifest, count_system_rows, describe_file, list_keys, pack_manifest, write_tables
 from wire.text.provenance import timestamp
 
 
@@ -32,19 +32,19 @@ def create_backup(target: Path) -> Manifest:
         raise InvalidArgument(f"There is no directory {target.parent}.", "Create it first; is its disk mounted?")
     draft = Path(tempfile.mkdtemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent))  # its owner's alone
     try:
-        with dump.one_moment():
+        with dump.read_consistently():
             ends = Snapshot.objects.order_by("-sequence").values_list("sequence", "wire_sha256")
             sequence, wire_sha256 = ends.first() or (None, None)
             manifest: Manifest = {
                 "format": layout.FORMAT,
                 "v": layout.VERSION,
                 "taken_at": timestamp(timezone.now()),
-                "wire_version": queries.wire_version(),
-                "sample": queries.is_sample(),
+                "wire_version": queries.get_wire_version(),
+                "sample": queries.is_sample_wire(),
                 "sequence": sequence,
                 "wire_sha256": wire_sha256,
                 "migrations": sorted(map(list, list_applied())),
-                "counts": count_systems(),
+                "counts": count_system_rows(),
                 **_write_files(draft),
             }
         files = sorted(file for file in draft.rglob("*") if file.is_file())
@@ -52,9 +52,9 @@ def create_backup(target: Path) -> Manifest:
         (draft / layout.MANIFEST).write_bytes(pack_manifest(manifest))
         for path in (*draft.rglob("*"), draft):
             path.chmod(0o700 if path.is_dir() else 0o600)
-            sync(path)
+            sync_to_disk(path)
         os.rename(draft, target)  # fails if another backup came to be there meanwhile
-        sync(target.parent)
+        sync_to_disk(target.parent)
     finally:
         shutil.rmtree(draft, ignore_errors=True)
     return manifest
@@ -62,7 +62,7 @@ def create_backup(target: Path) -> Manifest:
 
 def _write_files(draft: Path) -> Manifest:
     """Write keys and tables; return their part of the manifest."""
-    (draft / layout.PUBLIC_KEYS).write_bytes(queries.wire_keys().model_dump_json(indent=2).encode())
+    (draft / layout.PUBLIC_KEYS).write_bytes(queries.list_wire_keys().model_dump_json(indent=2).encode())
     (draft / layout.KEYS).mkdir(mode=0o700)
     for key in list_keys():
         (draft / layout.KEYS / key.name).write_bytes(key.read_bytes())
@@ -76,7 +76,7 @@ def _write_files(draft: Path) -> Manifest:
     return {}
 
 
-def sync(path: Path) -> None:
+def sync_to_disk(path: Path) -> None:
     """Write a file's bytes, or a directory's names, onto the disk: a reported backup must survive a power cut."""
     descriptor = os.open(path, os.O_RDONLY)
     try:

@@ -15,15 +15,15 @@ from config.database.migration_state import Migration, list_newer
 from config.errors import Busy, InvalidArgument, WireError
 from wire.models import WireState
 from wire.ops.archive.dump import Broken
-from wire.ops.archive.restore import restore as restore_dump
-from wire.ops.archive.verify import Verifier, dump_records, verify_database
+from wire.ops.archive.restore import restore_dump as restore_dump
+from wire.ops.archive.verify import Verifier, read_dump, verify_database
 from wire.ops.backup import contents
 from wire.ops.backup.contents import Damaged, Manifest
-from wire.ops.backup.create import sync
+from wire.ops.backup.create import sync_to_disk
 
 
-def restore(source: Path) -> Manifest:
-    """Restore `source` into this installation's database and keys, and migrate; return its manifest, to `verify` then. Raises:
+def restore_backup(source: Path) -> Manifest:
+    """Restore `source` into this installation's database and keys, and migrate; return its manifest, for `verify_restored`. Raises:
     Damaged, InvalidArgument and Busy before any change; Broken, OSError, WireError.
     """
     manifest = contents.check_backup(source)
@@ -32,10 +32,10 @@ def restore(source: Path) -> Manifest:
     if contents.COPY in manifest["files"]:
         _restore_database(source, manifest)
     elif contents.DUMP in manifest["files"]:
-        _refuse_unless_empty()
+        _refuse_filled_database()
         _restore_keys(source, manifest)
         call_command("migrate", verbosity=0)
-        restore_dump(dump_records(source / contents.DUMP))
+        restore_dump(read_dump(source / contents.DUMP))
     else:
         _restore_tables(source, manifest)
     return manifest
@@ -53,8 +53,8 @@ def _restore_database(source: Path, manifest: Manifest) -> None:
         applied = set(taken.execute("SELECT app, name FROM django_migrations").fetchall())
     if found != "ok":
         raise Damaged(f"The database in the backup was damaged when it was taken: {found}.")
-    _refuse_newer(applied)
-    _refuse_unless_free(database)
+    _refuse_newer_release(applied)
+    _refuse_used_database(database)
     draft = _copy_draft(copy, database, manifest["files"][contents.COPY])
     _restore_keys(source, manifest)
     _replace_file(draft, database)
@@ -72,18 +72,18 @@ def _restore_tables(source: Path, manifest: Manifest) -> None:
             "Restore it with a DATABASE_URL, then move the wire with dumpwire and loadwire.",
         )
     migrations = {(app, name) for app, name in manifest["migrations"]}
-    _refuse_newer(migrations)
+    _refuse_newer_release(migrations)
     contents.refuse_other_migrations(migrations)
-    _refuse_unless_empty()
+    _refuse_filled_database()
     _restore_keys(source, manifest)
     contents.read_tables(source / contents.TABLES, manifest["tables"], migrations)
     WireState.raise_version()
 
 
-def verify(manifest: Manifest) -> Verifier:
+def verify_restored(manifest: Manifest) -> Verifier:
     """Recompute everything, and compare the end of the chain and the rows of each system with the manifest. Raises: Broken."""
     result = verify_database()
-    found = contents.count_systems()
+    found = contents.count_system_rows()
     for system, number in manifest.get("counts", {}).items():
         if found.get(system, 0) < number:  # migrating may add some, as the first release of an own corpus
             raise Broken(f"only {found.get(system, 0):,} of the {number:,} {system} in the backup were restored.")
@@ -93,8 +93,8 @@ def verify(manifest: Manifest) -> Verifier:
 
 
 def _refuse_other_keys(source: Path, manifest: Manifest) -> None:
-    for name, stored in contents.key_files(manifest).items():
-        key = contents.keys_directory() / name
+    for name, stored in contents.map_key_files(manifest).items():
+        key = contents.get_keys_directory() / name
         if key.exists() and (not key.is_file() or key.read_bytes() != (source / stored).read_bytes()):
             raise InvalidArgument(
                 f"{key} is a different key from the one in the backup. Nothing was changed.",
@@ -102,7 +102,7 @@ def _refuse_other_keys(source: Path, manifest: Manifest) -> None:
             )
 
 
-def _refuse_newer(applied: set[Migration]) -> None:
+def _refuse_newer_release(applied: set[Migration]) -> None:
     if newer := list_newer(applied):
         raise InvalidArgument(
             f"The backup was taken by a newer release, which applied {newer[0]}. Nothing was changed.",
@@ -110,7 +110,7 @@ def _refuse_newer(applied: set[Migration]) -> None:
         )
 
 
-def _refuse_unless_free(database: Path) -> None:
+def _refuse_used_database(database: Path) -> None:
     """Raises: InvalidArgument for a database with content; Busy for one that is in use."""
     if database.exists():
         try:
@@ -121,22 +121,22 @@ def _refuse_unless_free(database: Path) -> None:
             raise Busy(f"{database} is in use. Nothing was changed.", "Stop the server and ingest, then restore again.") from error
         except sqlite3.DatabaseError:
             pass  # it is damaged, and may still hold something
-        _refuse_unless_empty()
+        _refuse_filled_database()
         connections.close_all()
     if database.with_name(f"{database.name}-wal").exists():  # never to be read into the restored one
-        raise _not_empty(f"There is a WAL file beside {database}.")
+        raise _build_not_empty_error(f"There is a WAL file beside {database}.")
 
 
-def _refuse_unless_empty() -> None:
+def _refuse_filled_database() -> None:
     try:
-        table = contents.find_content()
+        table = contents.find_filled_table()
     except DatabaseError as error:
-        raise _not_empty(f"The database cannot be read: {error}.") from error
+        raise _build_not_empty_error(f"The database cannot be read: {error}.") from error
     if table:
-        raise _not_empty(f"The database already holds a wire: there are rows in {table}.")
+        raise _build_not_empty_error(f"The database already holds a wire: there are rows in {table}.")
 
 
-def _not_empty(found: str) -> InvalidArgument:
+def _build_not_empty_error(found: str) -> InvalidArgument:
     return InvalidArgument(
         f"{found} A backup can only be restored into an empty installation. Nothing was changed.",
         "Use another WIRE_DATA_DIR or DATABASE_URL, or first move away what is there.",
@@ -153,7 +153,7 @@ def _copy_draft(file: Path, beside: Path, written: dict[str, Any]) -> Path:
         shutil.copyfile(file, draft)
         if contents.describe_file(draft) != written:
             raise Damaged(f"{file.name} of the backup was damaged while it was copied.")
-        sync(draft)
+        sync_to_disk(draft)
     except BaseException:
         draft.unlink(missing_ok=True)
         raise
@@ -162,12 +162,12 @@ def _copy_draft(file: Path, beside: Path, written: dict[str, Any]) -> Path:
 
 def _restore_keys(source: Path, manifest: Manifest) -> None:
     # Before the database: a wire without its key would make itself a new one, a key without its wire does nothing.
-    for name, stored in contents.key_files(manifest).items():
-        key = contents.keys_directory() / name
+    for name, stored in contents.map_key_files(manifest).items():
+        key = contents.get_keys_directory() / name
         if not key.exists():
             _replace_file(_copy_draft(source / stored, key, manifest["files"][stored]), key)
 
 
 def _replace_file(draft: Path, target: Path) -> None:
     os.replace(draft, target)
-    sync(target.parent)
+    sync_to_disk(target.parent)

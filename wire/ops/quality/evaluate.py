@@ -19,8 +19,8 @@ from sources.parse.article import Article
 from sources.parse.charsets import decode
 from sources.parse.extractor import extract_all
 from wire.ingest.classify import Lexicon
-from wire.ingest.normalise import MAX_HEADLINE, summary_of
-from wire.ops.quality.event_metrics import Figures, compare_groups, count_misled, harmonic_mean, replay_days
+from wire.ingest.normalise import MAX_HEADLINE, choose_summary
+from wire.ops.quality.event_metrics import Figures, compare_groups, count_misleading_events, harmonic_mean, replay_days
 from wire.publishing.grouping import cluster, headline_similarity
 from wire.publishing.grouping.candidates import HALF, Item
 from wire.search.ranking import ENOUGH
@@ -41,7 +41,7 @@ OPENING = 20  # characters by which a summary is known to begin where the publis
 ANY_TIME = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
 
 
-def summaries(items: Iterable[tuple[str, str, bool]]) -> Figures:
+def score_summaries(items: Iterable[tuple[str, str, bool]]) -> Figures:
     """Count items, given as title, summary and whether of a maker's blog, by what becomes of their summaries: those left empty, by
     reason, and of the others those that are cut, end as no sentence does, or are whole.
     """
@@ -61,21 +61,21 @@ def summaries(items: Iterable[tuple[str, str, bool]]) -> Figures:
     return {"items": sum(counts.values()) - counts["opening_dropped"], **counts}
 
 
-def events(rows: Sequence[Row], *, as_published: bool = False) -> Figures:
+def score_events(rows: Sequence[Row], *, as_published: bool = False) -> Figures:
     """Score events. Columns title and event (the truth); published_at (RFC 3339, else UTC), summary and publisher if there are any.
 
     Stories are grouped at once, or with `as_published` day by day as readers see it, which also gives what readers see wrong
     (`count_misled`). `asked_*` are of a headline that somebody asks about: see `_score_lookups`.
     """
-    items = read_items(rows)
+    items = build_items(rows)
     grouped = [item for item in items if not is_roundup(item.headline)]
-    found = replay_days(grouped) if as_published else cluster.group(grouped).events
+    found = replay_days(grouped) if as_published else cluster.group_stories(grouped).events
     grouping, truth = [found.get(item.chatbotnews_id, item.chatbotnews_id) for item in items], [row["event"] for row in rows]
     figures = compare_groups(grouping, truth, [item.publisher for item in items])
-    return figures | (count_misled(grouping, truth, items) if as_published else _score_lookups(items, truth))
+    return figures | (count_misleading_events(grouping, truth, items) if as_published else _score_lookups(items, truth))
 
 
-def read_items(rows: Sequence[Row]) -> list[Item]:
+def build_items(rows: Sequence[Row]) -> list[Item]:
     """Return labelled stories as grouping sees them, with vectors where there is a model."""
     texts = [(row["title"], row.get("summary", "")) for row in rows]
     vectors = [vector.astype(HALF).tobytes() for vector in embed_stories(texts)] or [b""] * len(rows)
@@ -92,14 +92,14 @@ def _score_lookups(items: Sequence[Item], truth: Sequence[str]) -> Figures:
     for asked, event in known[:: len(known) // ASKED + 1]:
         others = [(item, theirs) for item, theirs in known if item is not asked]
         for stories in (others, [(item, theirs) for item, theirs in others if theirs != event]):
-            found = headline_similarity.nearest(asked.headline, [item for item, _ in stories])
+            found = headline_similarity.find_nearest_story(asked.headline, [item for item, _ in stories])
             answers += found is not None
             right += found is not None and (found[0], event) in stories
         possible += event in {theirs for _, theirs in others}
     return {"asked_precision": right / (answers or 1), "asked_recall": right / (possible or 1)}
 
 
-def categories(rows: Sequence[Row], lexicon: Lexicon) -> Figures:
+def score_categories(rows: Sequence[Row], lexicon: Lexicon) -> Figures:
     """Score categories. Columns title and category; source (the publication), summary and topics (separated by spaces) if any."""
     figures = score_choices([str(lexicon.category(row["title"], row.get("summary", ""))) for row in rows], rows)
     if rows and "topics" in rows[0]:
@@ -118,7 +118,7 @@ def score_choices(chosen: Sequence[str], rows: Sequence[Row]) -> Figures:
     return figures | {"macro_f1": sum(f1.values()) / max(1, len(f1)), **{f"f1_{name}": value for name, value in f1.items()}}
 
 
-def with_texts(rows: Sequence[Row], entries: Iterable[Entry], makers: Collection[str]) -> list[Row]:
+def add_texts(rows: Sequence[Row], entries: Iterable[Entry], makers: Collection[str]) -> list[Row]:
     """Return rows with a column `story` (its chatbotnews_id), with the title, source, summary and day that the wire would show
     of it where they have none and an entry is this story. `makers`: publications that are makers' blogs.
     """
@@ -128,13 +128,13 @@ def with_texts(rows: Sequence[Row], entries: Iterable[Entry], makers: Collection
             story = chatbotnews_id(canonical_url(entry.url))
             if story in wanted:
                 headline = plain_text(entry.title, MAX_HEADLINE)
-                summary = summary_of(entry, headline, of_maker=entry.publisher in makers)
+                summary = choose_summary(entry, headline, of_maker=entry.publisher in makers)
                 day = str(entry.published_at)[:10]
                 texts[story] = {"title": headline, "source": entry.publisher, "summary": summary, "published_on": day}
     return [{**texts.get(row["story"], {}), **row} for row in rows]
 
 
-def names(rows: Sequence[Row], roster: Sequence[Name]) -> Figures:
+def score_names(rows: Sequence[Row], roster: Sequence[Name]) -> Figures:
     """Score names. Columns name and expected: the roster's own name, or nothing for what must be refused."""
     answers = [(found.canonical if (found := resolve(row["name"], roster)) else "", row["expected"]) for row in rows]
     spellings = [(name, expected) for name, expected in answers if expected]
@@ -148,7 +148,7 @@ def names(rows: Sequence[Row], roster: Sequence[Name]) -> Figures:
     }
 
 
-def searches(document: Mapping[str, Any]) -> Figures:
+def score_searches(document: Mapping[str, Any]) -> Figures:
     """Score searches. `stories`: id, title, summary and published_at; `queries`: query and judged, a grade of 1-3 by id. Normalised
     discounted cumulative gain at 10 (Järvelin and Kekäläinen 2002, gains 2^grade - 1), without meaning and freshness; `relevant`:
     how much of what holds all words was judged relevant; `silent`: how often nothing is found where nothing is to be found.
@@ -205,7 +205,7 @@ class LabelledPage(NamedTuple):
     text: str
 
 
-def articles(pages: Sequence[LabelledPage]) -> Figures:
+def score_extraction(pages: Sequence[LabelledPage]) -> Figures:
     """Score how much of each page's text is found, and how much beside it, by our extraction and by trafilatura as it comes: runs
     of four words, as scrapinghub/article-extraction-benchmark has them.
     """
@@ -236,7 +236,7 @@ def _count_runs(text: str) -> Counter[tuple[str, ...]]:
     return Counter(tuple(words[at : at + 4]) for at in range(max(1, len(words) - 3)) if words)
 
 
-def agreement(rows: Sequence[Row]) -> Figures:
+def score_agreement(rows: Sequence[Row]) -> Figures:
     """Compare two labellings, columns category_a, category_b, topics_a, topics_b: share, Cohen's kappa, F1 of topics."""
     pairs = [(row["category_a"], row["category_b"]) for row in rows]
     share = sum(a == b for a, b in pairs) / max(1, len(pairs))

@@ -29,7 +29,7 @@ def replay_days(items: Sequence[Item], models: Mapping[str, PairModel] | None = 
             if open_from - WINDOW <= other <= day
             for item in stories
         ]
-        events |= cluster.group(near, models).events
+        events |= cluster.group_stories(near, models).events
     return events
 
 
@@ -59,7 +59,7 @@ def compare_groups(found: Sequence[Hashable], truth: Sequence[Hashable], publica
     return figures
 
 
-def count_misled(found: Sequence[str], truth: Sequence[str], items: Sequence[Item]) -> Figures:
+def count_misleading_events(found: Sequence[str], truth: Sequence[str], items: Sequence[Item]) -> Figures:
     """Return what readers see wrong: events that name a publication too many, stories shown with too few sources, and how often the
     first report of an event is among the true first ones.
     """

@@ -7,12 +7,12 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wire.ops.quality.event_metrics import Figures, compare_groups, count_misled, harmonic_mean, replay_days
+from wire.ops.quality.event_metrics import Figures, compare_groups, count_misleading_events, harmonic_mean, replay_days
 from wire.publishing.grouping import cluster, pair_context
 from wire.publishing.grouping.candidates import COLUMNS, OF_VECTORS, Item, find_candidates
 from wire.publishing.grouping.linkage import Ints, Pairs
 from wire.publishing.grouping.pair_features import Floats
-from wire.publishing.grouping.pair_model import read_models
+from wire.publishing.grouping.pair_model import parse_models
 from wire.text.filters import is_roundup
 from wire.text.vocabulary import PairLabel
 
@@ -45,28 +45,28 @@ class _Rows(NamedTuple):
     is_labelled: NDArray[np.bool_]
     is_fitted: NDArray[np.bool_]
 
-    def select(self, chosen: NDArray[np.bool_]) -> "_Rows":
+    def select_rows(self, chosen: NDArray[np.bool_]) -> "_Rows":
         return _Rows._make(column[chosen] for column in self)
 
-    def fit(self) -> tuple[float, Floats]:
+    def fit_model(self) -> tuple[float, Floats]:
         return fit_logistic(self.features[self.is_fitted], self.answers[self.is_fitted])
 
 
 def fit_models(labelled: LabelledStories) -> dict[str, Any]:
     """Return the models that `pair_model.load_models` reads, by name."""
     models = {}
-    for name, rows, columns in _read_models(labelled):
-        models[name] = describe_model(*rows.fit(), columns, THRESHOLD)
+    for name, rows, columns in _build_model_rows(labelled):
+        models[name] = describe_model(*rows.fit_model(), columns, THRESHOLD)
         if all(MODELS[name]):
             with_context = _add_context(labelled, rows, _estimate_by_month(rows))
-            models[cluster.CONTEXT_MODEL] = describe_model(*with_context.fit(), pair_context.CONTEXT, THRESHOLD)
+            models[cluster.CONTEXT_MODEL] = describe_model(*with_context.fit_model(), pair_context.CONTEXT, THRESHOLD)
     return models
 
 
 def cross_validate(labelled: LabelledStories) -> dict[str, Figures]:
     """Return the figures of each model on the labelled pairs, those of each month estimated by a model of the other months."""
     figures = {}
-    for name, rows, _ in _read_models(labelled):
+    for name, rows, _ in _build_model_rows(labelled):
         estimates = _estimate_by_month(rows)
         estimates[estimates >= cluster.LEAST] = _estimate_by_month(_add_context(labelled, rows, estimates))
         figures[name] = describe_estimates(estimates[rows.is_labelled], rows.answers[rows.is_labelled])
@@ -78,14 +78,14 @@ def _estimate_by_month(rows: _Rows) -> Floats:
     estimates = np.zeros(len(rows.answers))
     for month in np.unique(rows.months):
         inside = rows.months == month
-        bias, weights = rows.select(~inside if rows.is_fitted[~inside].any() else inside).fit()
+        bias, weights = rows.select_rows(~inside if rows.is_fitted[~inside].any() else inside).fit_model()
         estimates[inside] = 1 / (1 + np.exp(-np.clip(rows.features[inside] @ weights + bias, -30, 30)))
     return estimates
 
 
 def _add_context(labelled: LabelledStories, rows: _Rows, estimates: Floats) -> _Rows:
     """Return the rows that are likely, with the columns of `pair_context`."""
-    likely = rows.select(estimates >= cluster.LEAST)
+    likely = rows.select_rows(estimates >= cluster.LEAST)
     pairs = Pairs(likely.ones, likely.others, estimates[estimates >= cluster.LEAST])
     columns = cluster.describe_pairs(pairs, labelled.stories)
     return likely._replace(features=np.column_stack([columns[name] for name in pair_context.CONTEXT]))
@@ -99,7 +99,7 @@ def replay_halves(labelled: LabelledStories) -> dict[str, Figures]:
     late = [place for place, month in enumerate(months) if month >= middle]
     figures, found_of, both = dict[str, Figures](), dict[str, str](), _choose_stories(labelled, [*early, *late])
     for name, measured, others in ((f"before {middle}", early, late), (f"from {middle} on", late, early)):
-        models = read_models(fit_models(_choose_stories(labelled, others)))
+        models = parse_models(fit_models(_choose_stories(labelled, others)))
         part = _choose_stories(labelled, measured)
         found_of |= replay_days([story for story in part.stories if not is_roundup(story.headline)], models)
         figures[name] = _measure_events(part, found_of)
@@ -109,7 +109,7 @@ def replay_halves(labelled: LabelledStories) -> dict[str, Figures]:
 def _measure_events(part: LabelledStories, found_of: Mapping[str, str]) -> Figures:
     found = [found_of.get(story.chatbotnews_id, story.chatbotnews_id) for story in part.stories]
     publications = [story.publisher for story in part.stories]
-    return {**compare_groups(found, part.events, publications), **count_misled(found, part.events, part.stories)}
+    return {**compare_groups(found, part.events, publications), **count_misleading_events(found, part.events, part.stories)}
 
 
 def _choose_stories(labelled: LabelledStories, places: Sequence[int]) -> LabelledStories:
@@ -118,7 +118,7 @@ def _choose_stories(labelled: LabelledStories, places: Sequence[int]) -> Labelle
     return LabelledStories([labelled.stories[place] for place in places], [labelled.events[place] for place in places], labels)
 
 
-def _read_models(labelled: LabelledStories) -> Iterator[tuple[str, _Rows, Sequence[str]]]:
+def _build_model_rows(labelled: LabelledStories) -> Iterator[tuple[str, _Rows, Sequence[str]]]:
     """Yield each model's name, a row for each candidate, and the columns."""
     for name, (has_text, has_vector) in MODELS.items():
         columns = [column for column in COLUMNS if has_vector or column not in OF_VECTORS]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from wire.publishing.grouping.linkage import Floats, Ints
 from wire.publishing.grouping.pair_context import rank_within
-from wire.publishing.grouping.pair_features import FEATURES, FeatureTable, read_story
+from wire.publishing.grouping.pair_features import FEATURES, FeatureTable, extract_terms
 
 WINDOW: Final = dt.timedelta(days=4)  # reports of one event never lie further apart
 # Pairs below both are of different events: of 388 pairs of one event that readers found, none.
@@ -54,7 +54,7 @@ class Candidates:
 
 def find_candidates(stories: Sequence[Item]) -> Candidates:
     """Return the candidates among stories that come by (published_at, chatbotnews_id)."""
-    table, days = tabulate(stories), count_days(stories)
+    table, days = build_feature_table(stories), count_days(stories)
     ones, others = [np.zeros(0, np.intp)], [np.zeros(0, np.intp)]
     columns: dict[str, list[NDArray[np.float32]]] = {name: [np.zeros(0, np.float32)] for name in FEATURES}
     for place in range(1, len(stories)):
@@ -70,12 +70,12 @@ def find_candidates(stories: Sequence[Item]) -> Candidates:
             columns[name].append(features[name].astype(np.float32))
     joined = {name: np.concatenate(parts) for name, parts in columns.items()}
     pairs = Candidates(np.concatenate(ones), np.concatenate(others), joined)
-    _add_context(pairs, len(stories))
+    _add_context_columns(pairs, len(stories))
     return pairs
 
 
-def tabulate(stories: Sequence[Item]) -> FeatureTable:
-    terms = [read_story(story.headline, story.summary) for story in stories]
+def build_feature_table(stories: Sequence[Item]) -> FeatureTable:
+    terms = [extract_terms(story.headline, story.summary) for story in stories]
     # Zeros where a story has no vector, or one of another size than the first.
     size = next((len(story.vector) for story in stories if story.vector), 0)
     joined = b"".join(story.vector if len(story.vector) == size else bytes(size) for story in stories)
@@ -83,7 +83,7 @@ def tabulate(stories: Sequence[Item]) -> FeatureTable:
     return FeatureTable(terms, [story.publisher for story in stories], count_days(stories), vectors)
 
 
-def _add_context(pairs: Candidates, stories: int) -> None:
+def _add_context_columns(pairs: Candidates, stories: int) -> None:
     columns, both = pairs.columns, np.concatenate([pairs.ones, pairs.others])
     for kind, choose in (("text", np.maximum), ("vector", np.minimum)):
         likeness = np.tile(columns[f"{kind}_cosine"], 2)

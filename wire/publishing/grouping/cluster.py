@@ -9,8 +9,8 @@ from typing import Final
 import numpy as np
 
 from wire.publishing.grouping.candidates import WINDOW, Item, count_days, find_candidates
-from wire.publishing.grouping.linkage import Floats, Pairs, link
-from wire.publishing.grouping.pair_context import read_context
+from wire.publishing.grouping.linkage import Floats, Pairs, link_items
+from wire.publishing.grouping.pair_context import build_context_columns
 from wire.publishing.grouping.pair_model import PairModel, load_models
 from wire.text.numbered_names import differ
 
@@ -38,14 +38,14 @@ class Grouping:
     doubts: list[Doubt]
 
 
-def group(items: Iterable[Item], models: Mapping[str, PairModel] | None = None) -> Grouping:
+def group_stories(items: Iterable[Item], models: Mapping[str, PairModel] | None = None) -> Grouping:
     """Group stories into events, named by a fixed event, else by their first story. Fixed events never join each other."""
     models = models or load_models()
     stories = sorted(items, key=lambda item: (item.published_at, item.chatbotnews_id))
     settled = {story.event_id for story in stories}
     fixed = [story.event_id or (story.chatbotnews_id if story.chatbotnews_id in settled else None) for story in stories]
     pairs = score_pairs(stories, models)
-    groups = link(pairs, count_days(stories), fixed, models[_choose_models(stories)[0]].threshold, WINDOW / _DAY)
+    groups = link_items(pairs, count_days(stories), fixed, models[_choose_models(stories)[0]].threshold, WINDOW / _DAY)
     events: dict[str, str] = {}
     for places in groups:
         event_id = next((name for place in places if (name := fixed[place])), stories[places[0]].chatbotnews_id)
@@ -88,7 +88,7 @@ def score_pairs(stories: Sequence[Item], models: Mapping[str, PairModel]) -> Pai
             found[row] = 0.0  # GPT-5.3 is not GPT-5.4
     likely = found >= LEAST
     scored = Pairs(pairs.ones[likely], pairs.others[likely], found[likely])
-    if _are_headlines(stories):
+    if _are_headlines_only(stories):
         return scored
     return replace(scored, probabilities=models[CONTEXT_MODEL].estimate(describe_pairs(scored, stories)))
 
@@ -96,16 +96,16 @@ def score_pairs(stories: Sequence[Item], models: Mapping[str, PairModel]) -> Pai
 def describe_pairs(pairs: Pairs, stories: Sequence[Item]) -> dict[str, Floats]:
     """Return the columns of `pair_context`. A story without a publication competes with none."""
     _, publications = np.unique([story.publisher or story.chatbotnews_id for story in stories], return_inverse=True)
-    return read_context(pairs, publications)
+    return build_context_columns(pairs, publications)
 
 
-def _are_headlines(stories: Sequence[Item]) -> bool:
+def _are_headlines_only(stories: Sequence[Item]) -> bool:
     # Of thousands of headlines without one summary, as of an aggregator of all news, each event has dozens of reports.
     return len(stories) >= HEADLINES and not any(story.summary for story in stories)
 
 
 def _choose_models(stories: Sequence[Item]) -> tuple[str, str, str, str]:
     """Return the models of pairs with summaries and vectors, with summaries alone, with vectors alone, and with neither."""
-    if _are_headlines(stories):
+    if _are_headlines_only(stories):
         return "headlines_and_vector", "headlines", "headlines_and_vector", "headlines"
     return "text_and_vector", "text", "title_and_vector", "title"

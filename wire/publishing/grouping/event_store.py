@@ -12,13 +12,13 @@ from wire.models import Event, Story, StoryPair, StoryRevision, StoryVector, Wir
 from wire.models.story import StoryQuerySet
 from wire.publishing.grouping import cluster, storyline_store, storylines
 from wire.publishing.grouping.candidates import WINDOW, Item
-from wire.search.vectors import embedder
+from wire.search.vectors import load_embedder
 from wire.text.filters import is_roundup
 from wire.text.vocabulary import Status
 
 
 @transaction.atomic
-def group(day: dt.date) -> bool:
+def group_day(day: dt.date) -> bool:
     """Give every story of the day that has none an event: a known one within four days, or one of its own. Return whether any had
     none.
     """
@@ -28,24 +28,24 @@ def group(day: dt.date) -> bool:
     free = Story.objects.on(day).filter(event=None)
     is_needed = free.exists()
     if is_needed:
-        _regroup(free, near, dt.date.max)
+        _regroup_stories(free, near, dt.date.max)
     return is_needed
 
 
-def regroup(first: dt.date) -> set[dt.date]:
+def regroup_days(first: dt.date) -> set[dt.date]:
     """Find the event of each story of the UTC day `first` and later anew; return the days of stories that moved or were left
     behind. Needs a transaction in which the days are published too, for a story and its day's snapshot name the same event.
     """
     free, near = Story.objects.filter(wire_date__gte=first, event_pinned=False), Story.objects.filter(wire_date__gte=first - WINDOW)
-    return _regroup(free, near, first)
+    return _regroup_stories(free, near, first)
 
 
 @transaction.atomic
-def reopen(days: Collection[dt.date]) -> set[dt.date]:
+def reopen_events(days: Collection[dt.date]) -> set[dt.date]:
     """Mark all stories of each event that has a pending story on these days as pending; return the days of those that were not."""
     WireState.lock()
     pending = Story.objects.pending().filter(wire_date__in=days)
-    return _mark(Story.objects.filter(event__in=pending.values("event")))
+    return _mark_pending(Story.objects.filter(event__in=pending.values("event")))
 
 
 def link_storylines(days: Collection[dt.date]) -> bool:
@@ -75,7 +75,7 @@ def link_storylines(days: Collection[dt.date]) -> bool:
     return bool(changed)
 
 
-def settle(groups: Iterable[Sequence[Story]]) -> None:
+def settle_groups(groups: Iterable[Sequence[Story]]) -> None:
     """Make each group of stories one event, for good, with the id of the oldest event founded by one of it that may be shown."""
     for stories in groups:
         shown = [story for story in stories if story.status != Status.WITHDRAWN] or stories
@@ -87,12 +87,12 @@ def settle(groups: Iterable[Sequence[Story]]) -> None:
         rows.update(event_pinned=True)
 
 
-def _regroup(free: StoryQuerySet, near: StoryQuerySet, open_from: dt.date) -> set[dt.date]:
+def _regroup_stories(free: StoryQuerySet, near: StoryQuerySet, open_from: dt.date) -> set[dt.date]:
     """Group stories and store the events of those that are free. Return the days of stories that moved or were left behind."""
     known = dict(free.values_list("chatbotnews_id", "event"))
     if not known:
         return set()
-    found = cluster.group(_read_items(near, open_from=open_from))
+    found = cluster.group_stories(_read_items(near, open_from=open_from))
     _store_doubts(known, found.doubts)
     return _store_events(known, found.events)
 
@@ -123,7 +123,7 @@ def _read_items(stories: StoryQuerySet, *, open_from: dt.date) -> list[Item]:
     rows = StoryRevision.objects.filter(story__in=stories).order_by("story", "revision")
     settled = ("status", "story__wire_date", "story__event_pinned")
     newest: dict[str, Any] = {row[0]: row[1:] for row in rows.values_list("story__chatbotnews_id", *columns, *settled)}
-    model = embedder()
+    model = load_embedder()
     vectors = StoryVector.objects.filter(story__in=stories, model=model.name) if model else StoryVector.objects.none()
     vector_of = {story_id: bytes(vector) for story_id, vector in vectors.values_list("story__chatbotnews_id", "vector")}
     items = []
@@ -154,12 +154,12 @@ def _store_events(known: Mapping[str, str | None], events: Mapping[str, str]) ->
     Event.objects.filter(event_id__in=joined).exclude(merged_into=None).update(merged_into=None)
     if not left:  # all are new
         return set()
-    _redirect(left)
+    _redirect_emptied_events(left)
     moved = [story.pk for stories in left.values() for story in stories]
-    return _mark(Story.objects.filter(Q(pk__in=moved) | Q(event__in=left)))
+    return _mark_pending(Story.objects.filter(Q(pk__in=moved) | Q(event__in=left)))
 
 
-def _mark(stories: StoryQuerySet) -> set[dt.date]:
+def _mark_pending(stories: StoryQuerySet) -> set[dt.date]:
     """Have these published again. Return the days of those that were not to be."""
     unmarked = stories.filter(pending=False).order_by()
     days = set(unmarked.values_list("wire_date", flat=True))
@@ -168,7 +168,7 @@ def _mark(stories: StoryQuerySet) -> set[dt.date]:
     return days
 
 
-def _redirect(left: Mapping[str, Sequence[Story]]) -> None:
+def _redirect_emptied_events(left: Mapping[str, Sequence[Story]]) -> None:
     withdrawn = StoryRevision.objects.filter(story=OuterRef("pk"), status=Status.WITHDRAWN)
     shown = Story.objects.filter(event=OuterRef("pk")).exclude(Exists(withdrawn))
     for event_id in Event.objects.filter(Q(event_id__in=left), ~Exists(shown)).values_list("event_id", flat=True):
@@ -176,7 +176,7 @@ def _redirect(left: Mapping[str, Sequence[Story]]) -> None:
         founder = next((story for story in leavers if story.chatbotnews_id == event_id), leavers[0])
         if founder.event_id != event_id:
             Event.objects.filter(event_id=event_id).update(merged_into=founder.event_id)
-            storyline_store.hand_over(event_id, str(founder.event_id))
+            storyline_store.hand_over_storyline(event_id, str(founder.event_id))
     moved = {story.chatbotnews_id: story.event_id for stories in left.values() for story in stories}
     for event in Event.objects.filter(event_id__in=moved).exclude(merged_into=None):  # led elsewhere before its founder moved on
         if moved[event.event_id] not in (event.event_id, event.merged_into_id):

@@ -24,7 +24,7 @@ PAIR_WEIGHT: Final = 0.4
 _RAW_WORD: Final = re.compile(r"[^\W_]+")
 
 
-def nearest(headline: str, known: Iterable[Item]) -> tuple[Item, float] | None:
+def find_nearest_story(headline: str, known: Iterable[Item]) -> tuple[Item, float] | None:
     """Return the known story most like a headline, and how like it is (0-1); None when none is like enough, or when the likest has
     another name or another version. A word that no story has counts against all of them.
     """

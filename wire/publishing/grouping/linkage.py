@@ -26,7 +26,7 @@ class Pairs:
     probabilities: Floats
 
 
-def link(pairs: Pairs, days: Floats, fixed: Sequence[str | None], threshold: float, span: float) -> list[list[int]]:
+def link_items(pairs: Pairs, days: Floats, fixed: Sequence[str | None], threshold: float, span: float) -> list[list[int]]:
     """Return the groups of items, each as their places in ascending order.
 
     Two groups join while the mean probability of their pairs is at least `threshold`. No group grows beyond `span` days. Items with
@@ -76,7 +76,7 @@ class _Linkage:
         self._alike /= self._sizes[:, None].astype(np.float32)
         self._alike /= self._sizes.astype(np.float32)
         for row in range(len(rows)):
-            self._forbid(row)
+            self._forbid_joins(row)
         self._most = self._alike.max(axis=1)
 
     def join(self, threshold: float) -> list[list[int]]:
@@ -88,9 +88,9 @@ class _Linkage:
             if self._alike[one, other] < self._most[one]:
                 self._most[one] = self._alike[one, other]  # a join made it smaller, as a mean can only become
             else:
-                self._absorb(one, other)
+                self._merge_groups(one, other)
 
-    def _absorb(self, one: int, other: int) -> None:
+    def _merge_groups(self, one: int, other: int) -> None:
         alike, sizes = self._alike, self._sizes
         barred = (alike[one] < 0) | (alike[other] < 0)
         mean = (sizes[one] * alike[one] + sizes[other] * alike[other]) / (sizes[one] + sizes[other])
@@ -101,10 +101,10 @@ class _Linkage:
         sizes[one] += sizes[other]
         self._first[one], self._last[one] = min(self._first[one], self._first[other]), max(self._last[one], self._last[other])
         self._fixed[one] |= self._fixed[other]
-        self._forbid(one)
+        self._forbid_joins(one)
         self._most[one] = alike[one].max()
 
-    def _forbid(self, row: int) -> None:
+    def _forbid_joins(self, row: int) -> None:
         """Bar a group from those with which it may not join, itself among them."""
         spans = np.maximum(self._last, self._last[row]) - np.minimum(self._first, self._first[row])
         barred = (spans > self._span) | (self._fixed & self._fixed[row])

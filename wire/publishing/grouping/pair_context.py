@@ -7,12 +7,12 @@ from numpy.typing import NDArray
 
 from wire.publishing.grouping.linkage import Floats, Ints, Pairs
 
-# Log-odds of a pair's probability, and what `read_context` finds.
+# Log-odds of a pair's probability, and what `build_context_columns` finds.
 CONTEXT: Final = ("log_odds", "competition", "support")
 MOST_NEIGHBOURS: Final = 8  # likeliest pairs of a story that are read, so that a day of like headlines stays bounded
 
 
-def read_context(pairs: Pairs, publications: Ints) -> dict[str, Floats]:
+def build_context_columns(pairs: Pairs, publications: Ints) -> dict[str, Floats]:
     """Return the columns `CONTEXT` for each pair. `publications` has the number of each story's publication.
 
     `competition` is how likely each story is one event with another report of the other's publication instead, summed. `support` is

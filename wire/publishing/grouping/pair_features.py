@@ -57,11 +57,11 @@ class StoryTerms(NamedTuple):
 
 
 @lru_cache(maxsize=16_384)
-def read_story(headline: str, summary: str) -> StoryTerms:
+def extract_terms(headline: str, summary: str) -> StoryTerms:
     stems = [token(word) for word in words(headline) if word not in FREQUENT_WORDS]
-    title = _weigh(stems)
+    title = _weigh_stems(stems)
     text = {stem: TITLE_TIMES * weight for stem, weight in title.items()}
-    for stem, weight in _weigh(token(word) for word in words(summary) if word not in FREQUENT_WORDS).items():
+    for stem, weight in _weigh_stems(token(word) for word in words(summary) if word not in FREQUENT_WORDS).items():
         text[stem] = text.get(stem, 0.0) + weight
     telling = [word for word in _WORD.findall(headline) if word.casefold() not in FREQUENT_WORDS and not word.isdigit()]
     names = [token(fold_text(word)) for word in telling if not word.islower()]
@@ -71,7 +71,7 @@ def read_story(headline: str, summary: str) -> StoryTerms:
     return StoryTerms(
         title=title,
         text=text,
-        names=_weigh(names),
+        names=_weigh_stems(names),
         subject=names[0] if names else "",
         actions=dict.fromkeys((_ACTIONS[stem] for stem in stems if stem in _ACTIONS), 1.0),
         bigrams=dict.fromkeys((f"{one} {two}" for one, two in pairwise(stems)), 1.0),
@@ -93,7 +93,7 @@ class FeatureTable:
         vectors: NDArray[np.float32],
     ) -> None:
         self._stories, self._days, self._vectors = stories, days, vectors
-        self._publishers = _number(publishers)
+        self._publishers = _number_values(publishers)
         self._titles = TermIndex([story.title for story in stories])
         self._texts = TermIndex([story.text for story in stories])
         self._text_stems = self._texts.weigh_equally()
@@ -105,8 +105,8 @@ class FeatureTable:
         self._lengths = np.array([math.hypot(*story.text.values()) or 1.0 for story in stories])
         self._title_sums = np.array([sum(story.title.values()) or 1.0 for story in stories])
         self._name_sums = np.array([sum(story.names.values()) for story in stories])
-        self._subjects = _number([story.subject for story in stories])
-        self._keys = _number([story.headline_key for story in stories])
+        self._subjects = _number_values([story.subject for story in stories])
+        self._keys = _number_values([story.headline_key for story in stories])
         self._guides = np.array([story.is_guide for story in stories], bool)
         self._lives = np.array([story.is_live for story in stories], bool)
         self._personal = np.array([story.is_personal for story in stories], bool)
@@ -191,10 +191,10 @@ class TermIndex:
         return np.bincount(np.concatenate(texts) - places.start, np.concatenate(products), size).astype(float)
 
 
-def _weigh(stems: Iterable[str]) -> dict[str, float]:
+def _weigh_stems(stems: Iterable[str]) -> dict[str, float]:
     return {stem: read_idf(stem) for stem in stems}
 
 
-def _number(values: Sequence[Hashable]) -> NDArray[np.intp]:
+def _number_values(values: Sequence[Hashable]) -> NDArray[np.intp]:
     numbers: dict[Hashable, int] = {}
     return np.array([numbers.setdefault(value, len(numbers)) for value in values], np.intp)

@@ -36,8 +36,8 @@ class PairModel:
 
 @cache
 def load_models() -> dict[str, PairModel]:
-    return read_models(json.loads(WEIGHTS_FILE.read_text(encoding="utf-8"))["models"])
+    return parse_models(json.loads(WEIGHTS_FILE.read_text(encoding="utf-8"))["models"])
 
 
-def read_models(models: Mapping[str, Any]) -> dict[str, PairModel]:
+def parse_models(models: Mapping[str, Any]) -> dict[str, PairModel]:
     return {name: PairModel(model["threshold"], model["bias"], model["weights"]) for name, model in models.items()}

@@ -10,8 +10,8 @@ from typing import Final
 
 import numpy as np
 
-from wire.publishing.grouping.candidates import Item, count_days, tabulate
-from wire.publishing.grouping.linkage import Pairs, link
+from wire.publishing.grouping.candidates import Item, build_feature_table, count_days
+from wire.publishing.grouping.linkage import Pairs, link_items
 from wire.publishing.grouping.pair_features import ALIKE_VECTORS
 from wire.publishing.grouping.pair_model import PairModel, load_models
 
@@ -46,7 +46,7 @@ def find_storylines(
     names = [fixed.get(event) for event in events]
     pairs = _score_events(stories, events, fresh, models)
     found: dict[str, str] = {}
-    for places in link(pairs, days, names, models[WITH_VECTORS].threshold, float("inf")):
+    for places in link_items(pairs, days, names, models[WITH_VECTORS].threshold, float("inf")):
         name = next((name for place in places if (name := names[place])), events[places[0]] if len(places) > 1 else None)
         found |= {events[place]: name for place in places if name}
     return found
@@ -56,7 +56,7 @@ def _score_events(
     stories: Sequence[Item], events: Sequence[str], fresh: Collection[str] | None, models: Mapping[str, PairModel]
 ) -> Pairs:
     """Return the probability that two events belong to one matter: that of the likeliest two of their stories."""
-    table, days = tabulate(stories), count_days(stories)
+    table, days = build_feature_table(stories), count_days(stories)
     with_vector = np.array([bool(story.vector) for story in stories], bool)
     numbers = {event: number for number, event in enumerate(events)}
     event_of = np.array([numbers[str(story.event_id)] for story in stories], np.intp)

@@ -35,16 +35,16 @@ class Leaf(NamedTuple):
     nodes: dict[merkle.Place, bytes]
 
 
-def origin() -> str:
+def get_origin() -> str:
     """Return the log's name: the site's address without its scheme."""
     parts = urlsplit(settings.WIRE_SITE_URL)
     return f"{parts.netloc}{parts.path}".rstrip("/")
 
 
-def story_leaf(line: Mapping[str, Any]) -> bytes:
+def hash_story_leaf(line: Mapping[str, Any]) -> bytes:
     """Return the leaf hash of a story's line in its day's stored manifest: of its RFC 8785 bytes."""
     # For ids, hashes and numbers of two decimals that were canonical before, orjson writes those bytes.
-    return merkle.leaf_hash(orjson.dumps(line, option=orjson.OPT_SORT_KEYS))
+    return merkle.hash_leaf(orjson.dumps(line, option=orjson.OPT_SORT_KEYS))
 
 
 def describe_leaf(snapshot: Snapshot, stories: bytes) -> LeafOut:
@@ -52,33 +52,33 @@ def describe_leaf(snapshot: Snapshot, stories: bytes) -> LeafOut:
     return build_from(LeafOut, snapshot, v=1, stories_root=stories.hex())
 
 
-def append(snapshot: Snapshot) -> LogEntry:
+def append_snapshot(snapshot: Snapshot) -> LogEntry:
     """Append a snapshot, and those before it that have no leaf; return its entry, not signed. Needs the lock of WireState."""
-    for missing in _list_missing().filter(sequence__lt=snapshot.sequence).iterator(BATCH):
-        _append(missing)
-    return _append(snapshot)
+    for missing in _list_missing_snapshots().filter(sequence__lt=snapshot.sequence).iterator(BATCH):
+        _append_leaf(missing)
+    return _append_leaf(snapshot)
 
 
-def catch_up() -> int:
+def append_missing() -> int:
     """Append every snapshot that has no leaf yet: of a wire from before the log, or one that was restored. Return how many."""
     number = 0
     while True:
         with transaction.atomic():
             WireState.lock()
-            rows = list(_list_missing()[:BATCH])
+            rows = list(_list_missing_snapshots()[:BATCH])
             for snapshot in rows:
-                _append(snapshot)
+                _append_leaf(snapshot)
             number += len(rows)
         if len(rows) < BATCH:
             return number
 
 
-def _list_missing() -> QuerySet[Snapshot]:
+def _list_missing_snapshots() -> QuerySet[Snapshot]:
     last = LogEntry.objects.order_by("-sequence").values_list("sequence", flat=True).first() or 0
     return Snapshot.objects.filter(sequence__gt=last).order_by("sequence")
 
 
-def nodes(places: Iterable[merkle.Place]) -> dict[merkle.Place, bytes]:
+def read_nodes(places: Iterable[merkle.Place]) -> dict[merkle.Place, bytes]:
     """Return the stored hashes at these places, leaves among them."""
     wanted = set(places)
     leaves = LogEntry.objects.filter(sequence__in=[index + 1 for level, index in wanted if level == 0])
@@ -88,33 +88,33 @@ def nodes(places: Iterable[merkle.Place]) -> dict[merkle.Place, bytes]:
     return found | {(level, index): bytes(digest) for level, index, digest in rows if (level, index) in wanted}
 
 
-def hashes(steps: Sequence[Sequence[merkle.Place]]) -> list[bytes]:
+def compute_step_hashes(steps: Sequence[Sequence[merkle.Place]]) -> list[bytes]:
     """Return the hash of each step of a proof. Raises: KeyError, with the place, for a node that is missing."""
-    known = nodes(place for step in steps for place in step)
+    known = read_nodes(place for step in steps for place in step)
     return [merkle.join_subtrees(step, known.__getitem__) for step in steps]
 
 
-def is_signed(entry: LogEntry, root: bytes) -> bool:
+def is_checkpoint_signed(entry: LogEntry, root: bytes) -> bool:
     """Return whether one of the wire's keys signed the checkpoint of this entry over `root`."""
     signed = ((entry.origin, bytes(entry.signature)),)
     checkpoint = signed_note.Checkpoint(entry.origin, entry.sequence, root, signed)
     keys = SigningKey.objects.values_list("public_key", flat=True)
-    return any(signed_note.is_signed(checkpoint, base64.b64decode(key)) for key in keys)
+    return any(signed_note.is_signed_by_log(checkpoint, base64.b64decode(key)) for key in keys)
 
 
-def expect_consistent(entry: LogEntry) -> None:
+def expect_consistent_tree(entry: LogEntry) -> None:
     """Prove that the tree of this entry begins with the one signed last, or is the tree of its leaves. Raises: WireError."""
     signed = LogEntry.objects.filter(sequence__lt=entry.sequence).exclude(origin="").order_by("-sequence").first()
     if signed is None:
         rows = LogEntry.objects.filter(sequence__lte=entry.sequence).order_by("sequence").values_list("leaf", flat=True)
         leaves = [bytes(leaf) for leaf in rows]
-        if len(leaves) != entry.sequence or merkle.root(leaves) != bytes(entry.root):
+        if len(leaves) != entry.sequence or merkle.compute_root(leaves) != bytes(entry.root):
             raise WireError(f"The root of the log of {entry.sequence} snapshots does not match its leaves.", _REBUILD)
         return
-    if not is_signed(signed, bytes(signed.root)):
+    if not is_checkpoint_signed(signed, bytes(signed.root)):
         raise WireError(f"The log's last checkpoint, of {signed.sequence} snapshots, is not as it was signed.", _REBUILD)
     try:
-        proof = hashes(merkle.consistency(signed.sequence, entry.sequence))
+        proof = compute_step_hashes(merkle.list_consistency_steps(signed.sequence, entry.sequence))
     except KeyError as missing:
         raise _report_missing(missing) from missing
     if not merkle.is_consistent(signed.sequence, entry.sequence, proof, bytes(signed.root), bytes(entry.root)):
@@ -125,19 +125,19 @@ def expect_consistent(entry: LogEntry) -> None:
         )
 
 
-def recompute() -> Generator[Leaf, None, None]:
+def recompute_leaves() -> Generator[Leaf, None, None]:
     """Yield every leaf as the snapshots have it, in order; reads no row of the log. Raises: Damaged for an unreadable snapshot."""
     known: dict[merkle.Place, bytes] = {}  # the perfect subtrees so far, one of each size at most
     with closing(one for one in Snapshot.objects.order_by("sequence").iterator(BATCH)) as snapshots:
         for snapshot in snapshots:
             leaf = _make_leaf(snapshot, known)
             for place in leaf.nodes:
-                for child in merkle.children(place):
+                for child in merkle.get_children(place):
                     del known[child]
             yield leaf
 
 
-def rebuild() -> tuple[int, int]:
+def rebuild_log() -> tuple[int, int]:
     """Make leaves, nodes and roots again from the snapshots; return the number of leaves, and of checkpoints whose signature was
     none and is gone. Raises: WireError for one that was signed over other snapshots.
     """
@@ -147,13 +147,13 @@ def rebuild() -> tuple[int, int]:
         LogEntry.objects.all().delete()
         LogNode.objects.all().delete()
         leaves = unsigned = 0
-        for leaf in recompute():
+        for leaf in recompute_leaves():
             old = before.get(leaf.sequence)
             origin, signature = "", b""
             if old and old.origin:
-                if is_signed(old, leaf.root):
+                if is_checkpoint_signed(old, leaf.root):
                     origin, signature = old.origin, bytes(old.signature)
-                elif is_signed(old, bytes(old.root)):
+                elif is_checkpoint_signed(old, bytes(old.root)):
                     raise WireError(
                         f"The checkpoint {old.sequence} was signed over snapshots that are no longer there. Nothing was changed.",
                         "Stop ingest and restore the last backup that verifies; the log cannot be rebuilt from these snapshots.",
@@ -173,14 +173,14 @@ def _report_missing(error: KeyError) -> WireError:
 
 def _make_leaf(snapshot: Snapshot, known: dict[merkle.Place, bytes]) -> Leaf:
     """Return a snapshot's leaf from the `known` nodes before it, and add its own to them. Raises: KeyError, as `hashes`."""
-    size, stories = snapshot.sequence, merkle.root([story_leaf(line) for line in snapshot.manifest["stories"]])
+    size, stories = snapshot.sequence, merkle.compute_root([hash_story_leaf(line) for line in snapshot.manifest["stories"]])
     value = describe_leaf(snapshot, stories).model_dump(mode="json")
-    leaf = known[0, size - 1] = merkle.leaf_hash(canonical(value))
+    leaf = known[0, size - 1] = merkle.hash_leaf(canonical(value))
     completed = merkle.list_completed(size)
     for place in completed:
-        left, right = merkle.children(place)
-        known[place] = merkle.node_hash(known[left], known[right])
-    root = merkle.join_subtrees(merkle.subtree(0, size), known.__getitem__)
+        left, right = merkle.get_children(place)
+        known[place] = merkle.hash_node(known[left], known[right])
+    root = merkle.join_subtrees(merkle.get_subtrees(0, size), known.__getitem__)
     return Leaf(size, stories, leaf, root, {place: known[place] for place in completed})
 
 
@@ -191,10 +191,10 @@ def _store_leaf(leaf: Leaf, origin: str = "", signature: bytes = b"") -> LogEntr
     return LogEntry.objects.create(sequence=leaf.sequence, **columns, origin=origin, signature=signature)
 
 
-def _append(snapshot: Snapshot) -> LogEntry:
+def _append_leaf(snapshot: Snapshot) -> LogEntry:
     completed = merkle.list_completed(snapshot.sequence)
-    wanted = {child for place in completed for child in merkle.children(place)} | set(merkle.subtree(0, snapshot.sequence))
+    wanted = {child for place in completed for child in merkle.get_children(place)} | set(merkle.get_subtrees(0, snapshot.sequence))
     try:
-        return _store_leaf(_make_leaf(snapshot, nodes(wanted - {(0, snapshot.sequence - 1), *completed})))
+        return _store_leaf(_make_leaf(snapshot, read_nodes(wanted - {(0, snapshot.sequence - 1), *completed})))
     except KeyError as missing:
         raise _report_missing(missing) from missing

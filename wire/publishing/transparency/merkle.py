@@ -9,22 +9,22 @@ from functools import reduce
 Place = tuple[int, int]  # level and index of a perfect subtree: it covers the leaves from index * 2**level, 2**level of them
 
 
-def leaf_hash(data: bytes) -> bytes:
+def hash_leaf(data: bytes) -> bytes:
     return hashlib.sha256(b"\x00" + data).digest()
 
 
-def node_hash(left: bytes, right: bytes) -> bytes:
+def hash_node(left: bytes, right: bytes) -> bytes:
     return hashlib.sha256(b"\x01" + left + right).digest()
 
 
-def root(leaves: Sequence[bytes]) -> bytes:
+def compute_root(leaves: Sequence[bytes]) -> bytes:
     level = list(leaves)
     while len(level) > 1:
         level = _hash_pairs(level)
     return level[0] if level else hashlib.sha256().digest()
 
 
-def path(leaves: Sequence[bytes], index: int) -> list[bytes]:
+def compute_audit_path(leaves: Sequence[bytes], index: int) -> list[bytes]:
     """Return the audit path of a leaf, from the leaf up (RFC 9162, 2.1.3.1)."""
     found, level = [], list(leaves)
     while len(level) > 1:
@@ -34,7 +34,7 @@ def path(leaves: Sequence[bytes], index: int) -> list[bytes]:
 
 
 def _hash_pairs(level: list[bytes]) -> list[bytes]:
-    paired = [node_hash(*level[at : at + 2]) for at in range(0, len(level) - 1, 2)]
+    paired = [hash_node(*level[at : at + 2]) for at in range(0, len(level) - 1, 2)]
     return paired + level[len(paired) * 2 :]
 
 
@@ -47,12 +47,12 @@ def list_completed(size: int) -> list[Place]:
     return places
 
 
-def children(place: Place) -> tuple[Place, Place]:
+def get_children(place: Place) -> tuple[Place, Place]:
     level, index = place
     return (level - 1, 2 * index), (level - 1, 2 * index + 1)
 
 
-def subtree(begin: int, end: int) -> list[Place]:
+def get_subtrees(begin: int, end: int) -> list[Place]:
     """Return the perfect subtrees that these leaves consist of, left to right; `begin` is where one of RFC 9162's splits begins."""
     places = []
     while begin < end:
@@ -64,31 +64,31 @@ def subtree(begin: int, end: int) -> list[Place]:
 
 def join_subtrees(places: Sequence[Place], nodes: Callable[[Place], bytes]) -> bytes:
     """Return the root over perfect subtrees of falling size."""
-    return reduce(lambda right, left: node_hash(left, right), [nodes(place) for place in places][::-1])
+    return reduce(lambda right, left: hash_node(left, right), [nodes(place) for place in places][::-1])
 
 
-def inclusion(index: int, size: int) -> list[list[Place]]:
+def list_inclusion_steps(index: int, size: int) -> list[list[Place]]:
     """Return the steps of the audit path of a leaf in a tree of `size`, from the leaf up, each by its perfect subtrees."""
-    return _descend(index, size, lambda begin, end: end - begin <= 1)[0][::-1]
+    return _descend_to_leaf(index, size, lambda begin, end: end - begin <= 1)[0][::-1]
 
 
-def consistency(first: int, second: int) -> list[list[Place]]:
+def list_consistency_steps(first: int, second: int) -> list[list[Place]]:
     """Return the steps of the consistency proof between two sizes (RFC 9162, 2.1.4.1); 0 < first <= second."""
-    steps, begin, end = _descend(first - 1, second, lambda _begin, end: end == first)
-    return [*([subtree(begin, end)] if begin else []), *steps[::-1]]
+    steps, begin, end = _descend_to_leaf(first - 1, second, lambda _begin, end: end == first)
+    return [*([get_subtrees(begin, end)] if begin else []), *steps[::-1]]
 
 
-def _descend(index: int, size: int, is_done: Callable[[int, int], bool]) -> tuple[list[list[Place]], int, int]:
+def _descend_to_leaf(index: int, size: int, is_done: Callable[[int, int], bool]) -> tuple[list[list[Place]], int, int]:
     """Return the subtrees beside the way from the root to a leaf, and where that ends, as a range of leaves."""
     steps: list[list[Place]] = []
     begin, end = 0, size
     while not is_done(begin, end):
         split = begin + (1 << ((end - begin - 1).bit_length() - 1))
         if index < split:
-            steps.append(subtree(split, end))
+            steps.append(get_subtrees(split, end))
             end = split
         else:
-            steps.append(subtree(begin, split))
+            steps.append(get_subtrees(begin, split))
             begin = split
     return steps, begin, end
 
@@ -108,10 +108,10 @@ def is_consistent(first: int, second: int, proof: Sequence[bytes], old: bytes, n
         if last == 0:
             return False
         if index & 1 or index == last:
-            ours, theirs = node_hash(step, ours), node_hash(step, theirs)
+            ours, theirs = hash_node(step, ours), hash_node(step, theirs)
             while not index & 1 and index:
                 index, last = index >> 1, last >> 1
         else:
-            theirs = node_hash(theirs, step)
+            theirs = hash_node(theirs, step)
         index, last = index >> 1, last >> 1
     return last == 0 and ours == old and theirs == new

@@ -28,15 +28,15 @@ class Checkpoint:
         return f"{self.origin}\n{self.size}\n{base64.b64encode(self.root).decode()}\n"
 
 
-def key_id(name: str, public: bytes, kind: bytes = ED25519) -> bytes:
+def compute_key_id(name: str, public: bytes, kind: bytes = ED25519) -> bytes:
     return hashlib.sha256(name.encode() + b"\n" + kind + public).digest()[:4]
 
 
-def line(name: str, identity: bytes, signature: bytes) -> str:
+def format_signature(name: str, identity: bytes, signature: bytes) -> str:
     return f"\u2014 {name} {base64.b64encode(identity + signature).decode()}\n"
 
 
-def parse(note: str) -> Checkpoint:
+def parse_checkpoint(note: str) -> Checkpoint:
     """Raises: ValueError for what is no checkpoint."""
     text, separator, signed = note.partition("\n\n")
     origin, size, root, *more = text.split("\n")
@@ -54,21 +54,21 @@ def parse(note: str) -> Checkpoint:
     return Checkpoint(origin, int(size), digest, tuple(found))
 
 
-def is_signed(checkpoint: Checkpoint, public: bytes) -> bool:
+def is_signed_by_log(checkpoint: Checkpoint, public: bytes) -> bool:
     """Return whether the log's own key signed it, under the log's origin as name."""
-    wanted = key_id(checkpoint.origin, public)
+    wanted = compute_key_id(checkpoint.origin, public)
     return any(
-        name == checkpoint.origin and signed[:4] == wanted and is_valid(public, signed[4:], checkpoint.text.encode())
+        name == checkpoint.origin and signed[:4] == wanted and is_valid_signature(public, signed[4:], checkpoint.text.encode())
         for name, signed in checkpoint.signatures
     )
 
 
-def cosigned_text(checkpoint: Checkpoint, timestamp: int) -> bytes:
+def build_cosigned_text(checkpoint: Checkpoint, timestamp: int) -> bytes:
     """Return what a witness signs: when it saw that this tree holds all that it saw before."""
     return f"cosignature/v1\ntime {timestamp}\n{checkpoint.text}".encode()
 
 
-def is_valid(public: bytes, signature: bytes, signed: bytes) -> bool:
+def is_valid_signature(public: bytes, signature: bytes, signed: bytes) -> bool:
     try:
         Ed25519PublicKey.from_public_bytes(public).verify(signature, signed)
     except (InvalidSignature, ValueError):

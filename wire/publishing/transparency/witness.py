@@ -31,15 +31,15 @@ class Served(NamedTuple):
     path: list[bytes]
 
 
-def look(url: str, get: Get) -> Witnessed:
+def witness_log(url: str, get: Get) -> Witnessed:
     """Look at the log of the wire at `url`, whose addresses `get` reads, and sign its checkpoint as this wire. A fault is kept and
     published. Raises: UpstreamFailed for a wire that cannot be read, or is not what was seen.
     """
     site = url.rstrip("/")
-    names = _origins(site)
+    names = _list_origins(site)
     for _attempt in range(ATTEMPTS):
         known = Witnessed.objects.filter(origin__in=names).first()
-        found = _read(site, known, get)
+        found = _read_remote_log(site, known, get)
         with transaction.atomic():
             WireState.lock()  # one signs at a time, and what it compares with is what the last one signed
             now = Witnessed.objects.filter(origin__in=names).first()
@@ -47,7 +47,7 @@ def look(url: str, get: Get) -> Witnessed:
                 continue  # another run signed a checkpoint of this log meanwhile
             fault = _find_fault(names, known, found)
             if not fault:
-                return _sign(site, found, known)
+                return _store_cosigned(site, found, known)
             if known:
                 known.fault = fault[:500]
                 known.save(update_fields=["fault"])
@@ -55,7 +55,7 @@ def look(url: str, get: Get) -> Witnessed:
     raise UpstreamFailed(f"{names[0]}: other runs kept signing newer checkpoints.", "This run signed nothing; run it again later.")
 
 
-def _origins(site: str) -> list[str]:
+def _list_origins(site: str) -> list[str]:
     """Return the name that the log at this address has to bear: the address without its scheme. This machine has several names."""
     parts = urlsplit(site)
     hosts = [parts.netloc.lower()]
@@ -65,10 +65,10 @@ def _origins(site: str) -> list[str]:
     return [f"{host}{parts.path}".rstrip("/") for host in dict.fromkeys(hosts)]
 
 
-def _read(site: str, known: Witnessed | None, get: Get) -> Served:
+def _read_remote_log(site: str, known: Witnessed | None, get: Get) -> Served:
     try:
         note = get(f"{site}{CHECKPOINT}").decode()
-        found = signed_note.parse(note)
+        found = signed_note.parse_checkpoint(note)
         keys = [base64.b64decode(key["public_key"]) for key in orjson.loads(get(f"{site}{KEYS}"))["keys"]]
         path = []
         if known and known.origin == found.origin and known.size < found.size:
@@ -87,7 +87,7 @@ def _find_fault(names: list[str], known: Witnessed | None, served: Served) -> st
     found, keys, origin = served.checkpoint, served.keys, served.checkpoint.origin
     if origin not in names or (known is not None and known.origin != origin):
         return f"{names[0]}: the checkpoint at this address is of the log {origin}, so it is another wire's."
-    if not any(signed_note.is_signed(found, key) for key in keys):
+    if not any(signed_note.is_signed_by_log(found, key) for key in keys):
         return f"{origin}: the checkpoint is signed by none of its published keys."
     if known is None:
         return ""
@@ -100,15 +100,15 @@ def _find_fault(names: list[str], known: Witnessed | None, served: Served) -> st
     return ""
 
 
-def _sign(site: str, served: Served, known: Witnessed | None) -> Witnessed:
+def _store_cosigned(site: str, served: Served, known: Witnessed | None) -> Witnessed:
     """Needs the lock of WireState."""
     found, now = served.checkpoint, timezone.now().replace(microsecond=0)
     values = {
         "url": site,
-        "public_key": base64.b64encode(next(key for key in served.keys if signed_note.is_signed(found, key))).decode(),
+        "public_key": base64.b64encode(next(key for key in served.keys if signed_note.is_signed_by_log(found, key))).decode(),
         "size": found.size,
         "root": found.root,
-        "note": served.note.rstrip("\n") + "\n" + signing.cosign(found, log.origin(), int(now.timestamp())),
+        "note": served.note.rstrip("\n") + "\n" + signing.cosign_checkpoint(found, log.get_origin(), int(now.timestamp())),
         "seen_at": now,
         "fault": "",
     }

@@ -9,12 +9,12 @@ from citations.find.notes import find_notes
 from citations.find.segments import strip_markup
 from citations.format.formats import CitationFormat, cite
 from wire.models import Story
-from wire.publishing.story_json import citable, permalink
-from wire.queries.stories import get_standing
-from wire.queries.verification.citation_checks import check
-from wire.queries.verification.own_words import check_own_words
+from wire.publishing.story_json import get_permalink, to_citable
+from wire.queries.stories import resolve_merged_story
+from wire.queries.verification.citation_checks import check_citation
+from wire.queries.verification.paraphrase_checks import check_own_words
 from wire.queries.verification.record import Publications, StoryRecord
-from wire.queries.verification.resolve import name_articles, resolve
+from wire.queries.verification.resolve import replace_article_urls, resolve_citations
 from wire.schemas.proofs import VerifiedCitation, VerifiedOut
 from wire.text.identity import is_story_id
 from wire.text.vocabulary import Status
@@ -33,11 +33,11 @@ def verify_citation(text: str) -> VerifiedOut:
 
     Raises nothing for any text; at most MOST citations are answered.
     """
-    is_cut, text = len(text) > MAX_TEXT, name_articles(text[:MAX_TEXT])
-    citations, left = _verify_all(text)
+    is_cut, text = len(text) > MAX_TEXT, replace_article_urls(text[:MAX_TEXT])
+    citations, left = _verify_text(text)
     plain = strip_markup(text)
     if plain != text:  # HTML or LaTeX, unless a headline is about tags: then the wire's own strings stand in it as it is
-        as_plain, left_of_plain = _verify_all(plain)
+        as_plain, left_of_plain = _verify_text(plain)
         exact, plain_exact = (
             sum(check.field == "citation" for one in some for check in one.checks) for some in (citations, as_plain)
         )
@@ -52,7 +52,7 @@ def verify_citation(text: str) -> VerifiedOut:
     return VerifiedOut(citations=citations, found=len(citations), verified=verified, notes=" ".join(notes))
 
 
-def _verify_all(text: str) -> tuple[list[VerifiedCitation], int]:
+def _verify_text(text: str) -> tuple[list[VerifiedCitation], int]:
     """Return the first MOST citations of a text, and how many there are beyond them."""
     everything, notes = find_citations(text), find_notes(text)
     found = everything[:MOST]
@@ -61,7 +61,7 @@ def _verify_all(text: str) -> tuple[list[VerifiedCitation], int]:
     stories = {story.chatbotnews_id: StoryRecord(story) for story in rows}
     publications = Publications()
     strays = [one for one in found if one.story_id not in stories]
-    similar = dict(zip(map(id, strays), resolve(strays, publications) if strays else [], strict=True))
+    similar = dict(zip(map(id, strays), resolve_citations(strays, publications) if strays else [], strict=True))
     verified = [
         _verify(one, stories.get(one.story_id or ""), similar.get(id(one), []), publications, notes.get(one.story_id or "", ()))
         for one in found
@@ -82,10 +82,10 @@ def _verify(
     if named is None and (len(similar) != 1 or found.story_id is not None):
         return _answer_unknown(found, similar, publications)
     known = named or similar[0]
-    result = check(found, known, publications)
+    result = check_citation(found, known, publications)
     for claim in claims:
         check_own_words(claim, known, result, is_note=True)
-    story, current, standing = known.story, known.current, get_standing(known.story)
+    story, current, standing = known.story, known.current, resolve_merged_story(known.story)
     is_withdrawn = story.status == Status.WITHDRAWN
     is_earlier = result.revision is not None and result.revision < current.revision
     problems = list(result.problems)
@@ -101,15 +101,15 @@ def _verify(
         verdict = "reworded"
     else:
         verdict = "outdated" if is_withdrawn or is_earlier else "verified"
-    return _answer(
+    return _build_answer(
         found,
         verdict,
         problems,
-        correct=_cite(standing, found.format),
+        correct=_render_citation(standing, found.format),
         checks=result.checks,
         quotations=result.quotations,
         story_id=story.chatbotnews_id,
-        permalink=permalink(story.chatbotnews_id),
+        permalink=get_permalink(story.chatbotnews_id),
         status=story.status,
         support=None if verdict != "reworded" else "unsupported" if result.is_unsupported else "supported",
         revision=current.revision,
@@ -132,19 +132,19 @@ def _answer_unknown(found: CitationMatch, similar: list[StoryRecord], publicatio
         problems = ["It names no id, and no story of the wire says this."]
     if found.publisher and (outsider := publications.describe_outsider(found.publisher)):
         problems.append(outsider)
-    correct = _cite(similar[0].story, found.format) if len(similar) == 1 else None
+    correct = _render_citation(similar[0].story, found.format) if len(similar) == 1 else None
     if correct:
         problems.append(f"{similar[0].story.chatbotnews_id} says this; see `correct`.")
     nothing = dict.fromkeys(("story_id", "support", "permalink", "status", "revision", "cited_revision", "story_sha256"))
-    return _answer(found, "unknown", problems, correct=correct, checks=[], quotations=[], **nothing)
+    return _build_answer(found, "unknown", problems, correct=correct, checks=[], quotations=[], **nothing)
 
 
-def _answer(found: CitationMatch, verdict: str, problems: list[str], **fields: Any) -> VerifiedCitation:
+def _build_answer(found: CitationMatch, verdict: str, problems: list[str], **fields: Any) -> VerifiedCitation:
     form = str(found.format or "mention")
     return VerifiedCitation(text=found.text[:2_000], format=form, verdict=verdict, problems=problems, **fields)  # type: ignore[arg-type]
 
 
-def _cite(story: Story, form: CitationFormat | None) -> str | None:
+def _render_citation(story: Story, form: CitationFormat | None) -> str | None:
     if story.current is None or story.status == Status.WITHDRAWN:
         return None
-    return cite(citable(story, story.current), form or CitationFormat.LAYERED)
+    return cite(to_citable(story, story.current), form or CitationFormat.LAYERED)

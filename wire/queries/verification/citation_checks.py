@@ -12,11 +12,11 @@ from citations.find.match import CitationMatch
 from citations.find.normalize import find_words, is_foreign, words_of
 from citations.format.formats import CitationFormat, cite
 from wire.models import StoryRevision
-from wire.publishing.story_json import permalink
-from wire.queries.verification.locate import check_around, check_behind, check_mention
-from wire.queries.verification.own_words import check_own_words
+from wire.publishing.story_json import get_permalink
+from wire.queries.verification.mention_checks import check_mention, check_text_around, check_text_behind
+from wire.queries.verification.paraphrase_checks import check_own_words
 from wire.queries.verification.record import CheckResult, Publications, StoryRecord
-from wire.queries.verification.text_diff import check_beginning, check_ending, check_headline, check_statement, goes_on
+from wire.queries.verification.text_diff import check_end, check_headline, check_start, check_statement, is_extended
 from wire.schemas.proofs import QuotationOut
 from wire.text.lexicons import load
 
@@ -38,13 +38,13 @@ _REQUIRED: Final = dict.fromkeys(CitationFormat, "date headline publisher url") 
 _UNREAD: Final = (CitationFormat.ACADEMIC, CitationFormat.APA, CitationFormat.MLA)
 
 
-def check(found: CitationMatch, known: StoryRecord, publications: Publications) -> CheckResult:
+def check_citation(found: CitationMatch, known: StoryRecord, publications: Publications) -> CheckResult:
     result = CheckResult()
     _check_identity(found, known, result)
     rendered = _find_rendering(found, known)
     if rendered:
         row, beside, before = rendered
-        check_around(beside, known, result)
+        check_text_around(beside, known, result)
         result.revision = row.revision if result.revision is None else result.revision
         result.add("citation", "word for word", f"revision {row.revision}", ok=True)
     else:
@@ -53,9 +53,9 @@ def check(found: CitationMatch, known: StoryRecord, publications: Publications) 
     if _DENIES.search(f"{found.ahead} {before}"):
         result.note("The words before the citation deny it.")
     if found.behind:
-        check_behind(found.behind, known, result)
+        check_text_behind(found.behind, known, result)
     if found.around:
-        check_around(found.around, known, result)
+        check_text_around(found.around, known, result)
     _check_addresses(found, known, result)
     _check_correction(found, known, result, is_exact=bool(rendered))
     for quoted in found.quotations if not rendered else ():
@@ -105,7 +105,7 @@ def _find_rendering(found: CitationMatch, known: StoryRecord) -> tuple[StoryRevi
     beside it, and the last ones before it.
     """
     said = words_of(found.text)
-    if found.unread or (found.rest is not None and any(goes_on(found.rest, row.headline) for row in known.revisions)):
+    if found.unread or (found.rest is not None and any(is_extended(found.rest, row.headline) for row in known.revisions)):
         return None
     is_record = found.format in RECORDS
     forms = (found.format,) if found.format and found.format in FIXED else PROSE
@@ -145,18 +145,18 @@ def _check_fields(found: CitationMatch, known: StoryRecord, publications: Public
     if found.headline is not None:
         check_headline(found.headline, known, result)
     if found.heading is not None:
-        check_ending(found.heading, known, result)
+        check_end(found.heading, known, result)
     if words_of(found.rest or ""):
-        check_beginning(str(found.rest), known, result, is_named=is_named)
+        check_start(str(found.rest), known, result, is_named=is_named)
     elif found.format == CitationFormat.INLINE and open_bracket(found.ahead):  # what it cites stands before it
         check_own_words(found.ahead, known, result)
     elif found.rest is not None:
-        check_beginning(found.rest, known, result, is_named=is_named)
+        check_start(found.rest, known, result, is_named=is_named)
     if found.statement is not None:
         check_statement(found.statement, known, result, is_named=is_named, may_go_on=found.is_open)
     if (url := found.original_url) is not None:
         # Reference managers keep the wire's page as the address.
-        is_own = known.is_url(url) or url.partition("@r")[0] == permalink(known.story.chatbotnews_id)
+        is_own = known.has_url(url) or url.partition("@r")[0] == get_permalink(known.story.chatbotnews_id)
         result.add("original_url", url, known.story.original_url, ok=is_own)
     if found.dates:
         day = known.story.wire_date.isoformat()
@@ -218,7 +218,7 @@ def _check_addresses(found: CitationMatch, known: StoryRecord, result: CheckResu
     if found.format in (None, CitationFormat.INLINE) or found.original_url is not None:
         return
     for url in find_urls(found.text):
-        is_own = url.startswith(site) or (found.address and url.startswith(found.address)) or known.is_url(url)
+        is_own = url.startswith(site) or (found.address and url.startswith(found.address)) or known.has_url(url)
         in_words = found.format in (CitationFormat.LAYERED, CitationFormat.MARKDOWN) and any(
             url in text for _, _, text in known.texts
         )

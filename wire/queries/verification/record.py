@@ -9,7 +9,7 @@ from citations.format.formats import Citable
 from sources import names
 from sources.queries import known_names
 from wire.models import Story, StoryRevision
-from wire.publishing.story_json import citable
+from wire.publishing.story_json import to_citable
 from wire.schemas.proofs import CheckOut, QuotationOut
 from wire.text.claim_match import Statement, parse_statement
 from wire.text.identity import canonical_url
@@ -32,7 +32,7 @@ class StoryRecord:
         """Its addresses at the publisher, which few citations name."""
         return {self.story.original_url, *(alias.url for alias in self.story.aliases.all())}
 
-    def is_url(self, said: str) -> bool:
+    def has_url(self, said: str) -> bool:
         """Return true for an address of the article, its escapes and what only tracks readers aside."""
         if {said, unquote(said)} & (self.urls | {unquote(url) for url in self.urls}):
             return True
@@ -46,7 +46,7 @@ class StoryRecord:
         return [row for row in self.revisions if row.revision == pinned] or self.revisions
 
     def citable(self, revision: StoryRevision) -> Citable:
-        return citable(self.story, revision)
+        return to_citable(self.story, revision)
 
     @cached_property
     def texts(self) -> list[tuple[str, int, str]]:

@@ -16,10 +16,10 @@ from citations.find.notes import list_entries
 from citations.find.segments import ID
 from citations.sentence_boundaries import sentences
 from wire.models import Story, StoryAlias, StoryRevision
-from wire.models.search import first_place, newest_places
+from wire.models.search import find_newest, get_first_place
 from wire.models.story import BY_EDITOR
-from wire.publishing.story_json import permalink
-from wire.queries.verification.own_words import ABOUT, SOME, share_words
+from wire.publishing.story_json import get_permalink
+from wire.queries.verification.paraphrase_checks import ABOUT, SOME, measure_word_share
 from wire.queries.verification.record import Publications, StoryRecord
 from wire.text.claim_match import parse_statement
 from wire.text.identity import canonical_url
@@ -38,15 +38,15 @@ SURE: Final = 97
 Ranking = list[tuple[float, StoryRecord]]
 
 
-def resolve(found: Sequence[CitationMatch], publications: Publications) -> list[list[StoryRecord]]:
+def resolve_citations(found: Sequence[CitationMatch], publications: Publications) -> list[list[StoryRecord]]:
     """Return for each the story whose words these are; none, where no story is near; several, where they are equally near."""
     rankings: dict[int, Ranking] = {id(one): [] for one in found}
-    for look in (partial(_search_index, is_near_day=True), partial(_search_index, is_near_day=False), _read_whole):
-        missed = [one for one in found if _text(one) and not rankings[id(one)]]
+    for look in (partial(_search_index, is_near_day=True), partial(_search_index, is_near_day=False), _read_day_stories):
+        missed = [one for one in found if _get_cited_text(one) and not rankings[id(one)]]
         for one, candidates in zip(missed, look(missed), strict=True):
-            rankings[id(one)] = _rank(one, candidates, publications, is_last=look is _read_whole)
-    silent = [one for one in found if not _text(one) and open_bracket(one.ahead)]
-    for one, candidates in zip(silent, _read_whole(silent), strict=True):
+            rankings[id(one)] = _rank_candidates(one, candidates, publications, is_last=look is _read_day_stories)
+    silent = [one for one in found if not _get_cited_text(one) and open_bracket(one.ahead)]
+    for one, candidates in zip(silent, _read_day_stories(silent), strict=True):
         rankings[id(one)] = _rank_own_words(one, candidates, publications)
     nearest = []
     for one in found:
@@ -57,7 +57,7 @@ def resolve(found: Sequence[CitationMatch], publications: Publications) -> list[
     return nearest
 
 
-def name_articles(text: str) -> str:
+def replace_article_urls(text: str) -> str:
     """Return a text in which a numbered note has the permalink of a story in place of the publisher's address of its article, if
     the text cites this wire elsewhere and the note has no id itself.
     """
@@ -72,7 +72,7 @@ def name_articles(text: str) -> str:
     for begin, end in reversed(spans):
         url = next(iter(find_urls(text[begin:end])), "")
         if (story_id := ids.get(canonical.get(url, ""))) and story_id not in text:
-            text = text[:begin] + text[begin:end].replace(url, permalink(story_id), 1) + text[end:]
+            text = text[:begin] + text[begin:end].replace(url, get_permalink(story_id), 1) + text[end:]
     return text
 
 
@@ -80,58 +80,58 @@ def _search_index(found: Sequence[CitationMatch], *, is_near_day: bool) -> list[
     """Return stories which the index has by the words of each; only of about the day that it gives, where one usually is."""
     places: list[set[int]] = []
     for one in found:
-        day = _day(one)
+        day = _parse_day(one)
         if not is_near_day:
             places.append(_find_places(one))
         elif day and WINDOW.days < day.toordinal() < dt.date.max.toordinal() - WINDOW.days:
             noon = dt.datetime.combine(day, dt.time(12), dt.UTC)
-            places.append(_find_places(one, first_place(noon - WINDOW), first_place(noon + WINDOW)))
+            places.append(_find_places(one, get_first_place(noon - WINDOW), get_first_place(noon + WINDOW)))
         else:
             places.append(set())
-    by_place = {known.story.search_document.place: known for known in _fetch(Q(search_document__in=set().union(*places)))}
+    by_place = {known.story.search_document.place: known for known in _fetch_records(Q(search_document__in=set().union(*places)))}
     return [[by_place[at] for at in some if at in by_place] for some in places]
 
 
 def _find_places(found: CitationMatch, low: int | None = None, high: int | None = None) -> set[int]:
     """Return where in the index stories stand that have these words, or most of them."""
-    wanted = [Term((token,)) for token in dict.fromkeys(tokens(_text(found) or "")) if token not in FREQUENT_WORDS]
+    wanted = [Term((token,)) for token in dict.fromkeys(tokens(_get_cited_text(found) or "")) if token not in FREQUENT_WORDS]
     head = wanted[: 5 if found.rest is not None else 10]
     places: set[int] = set()
     # What a word was changed in, or what was cut inside of one, holds the others all the same.
     parts = (head, head[:-1], head[:4], [*head[:2], *head[3:6]], head[3:7], head[1:4], wanted[4:8], wanted[6:9])
     for number, terms in enumerate(parts):
         if len(terms) > 1:
-            places.update(newest_places([terms], limit=CANDIDATES, low=low, high=high))
+            places.update(find_newest([terms], limit=CANDIDATES, low=low, high=high))
         if len(places) >= 3 or (places and number >= 3):
             break
     return places
 
 
-def _read_whole(found: Sequence[CitationMatch]) -> list[list[StoryRecord]]:
+def _read_day_stories(found: Sequence[CitationMatch]) -> list[list[StoryRecord]]:
     """Return stories of the day that each gives, or the newest that an editor corrected or withdrew: the index has no words of
     earlier revisions, nor of withdrawn stories.
     """
-    days = list(dict.fromkeys(day for one in found if (day := _day(one))))[:DAYS]
-    on_days = _fetch(Q(wire_date__in=days)) if days else []
+    days = list(dict.fromkeys(day for one in found if (day := _parse_day(one))))[:DAYS]
+    on_days = _fetch_records(Q(wire_date__in=days)) if days else []
     changed: list[StoryRecord] = []
-    if any(_day(one) is None for one in found):
+    if any(_parse_day(one) is None for one in found):
         by_editor = StoryRevision.objects.filter(BY_EDITOR).order_by("-pk").values_list("story", flat=True)
-        changed = _fetch(Q(pk__in=list(by_editor[:CHANGED])))
-    return [[known for known in on_days if known.story.wire_date == day] if (day := _day(one)) else changed for one in found]
+        changed = _fetch_records(Q(pk__in=list(by_editor[:CHANGED])))
+    return [[known for known in on_days if known.story.wire_date == day] if (day := _parse_day(one)) else changed for one in found]
 
 
-def _text(found: CitationMatch) -> str | None:
+def _get_cited_text(found: CitationMatch) -> str | None:
     text = found.statement or found.headline or found.rest
     least = 1 if found.dates else 2  # words: one is enough for a headline of a day that is given
     return text if text and len(words_of(text)) >= least else None
 
 
-def _rank(found: CitationMatch, candidates: list[StoryRecord], publications: Publications, *, is_last: bool) -> Ranking:
+def _rank_candidates(found: CitationMatch, candidates: list[StoryRecord], publications: Publications, *, is_last: bool) -> Ranking:
     """Return those that say nearly these words, the nearest first. `is_last`: if there is none, the one report of the publisher
     and the day that are named whose words are at all alike.
     """
     publisher = publications.canonical_name(found.publisher) if found.publisher else None
-    scored = [(_score(found, known, publisher), known) for known in candidates]
+    scored = [(_score_candidate(found, known, publisher), known) for known in candidates]
     near = [(score, known) for score, known in scored if score >= ALIKE]
     if not near and is_last and publisher and found.dates:
         alike = [(score, known) for score, known in scored if score > ALIKE - LOOSER]
@@ -144,13 +144,13 @@ def _rank_own_words(found: CitationMatch, candidates: list[StoryRecord], publica
     publisher = publications.canonical_name(found.publisher or "")
     is_told = len(parse_statement(NO_WORDS.sub(" ", found.ahead)).told) >= ABOUT
     those = [known for known in candidates if is_told and found.dates and known.current.original_publisher == publisher]
-    scored = [(100 * share, known) for known in those if (share := share_words(found.ahead, known)) >= SOME]
+    scored = [(100 * share, known) for known in those if (share := measure_word_share(found.ahead, known)) >= SOME]
     return sorted(scored, key=lambda pair: -pair[0])
 
 
-def _score(found: CitationMatch, known: StoryRecord, publisher: str | None) -> float:
+def _score_candidate(found: CitationMatch, known: StoryRecord, publisher: str | None) -> float:
     """Return how near the words are, 0 to 100, and a little for the publisher and the date."""
-    said = _text(found) or ""
+    said = _get_cited_text(found) or ""
     theirs = words_of(said)
     began = split_at_ellipses(said)[0] if found.rest is not None and ELLIPSIS.search(said) else ()
     is_same = known.current.original_publisher == publisher
@@ -166,13 +166,13 @@ def _score(found: CitationMatch, known: StoryRecord, publisher: str | None) -> f
                 best = 100.0
             may_go_on = found.rest is not None or (found.story_id is None and len(ours) > 5)
             lengths = {len(ours) if may_go_on else len(theirs), *([len(theirs)] if found.rest is None else [])}
-            best = max(best, *(_compare(theirs[:length], ours[:length], least=least, is_near=is_same) for length in lengths))
+            best = max(best, *(_compare_words(theirs[:length], ours[:length], least=least, is_near=is_same) for length in lengths))
     if best < SURE and not is_same and not is_on_day:
         return 0.0
     return best + 2 * is_same + 2 * is_on_day if best else 0.0
 
 
-def _compare(theirs: Sequence[str], ours: Sequence[str], *, least: int, is_near: bool) -> float:
+def _compare_words(theirs: Sequence[str], ours: Sequence[str], *, least: int, is_near: bool) -> float:
     """Return how alike words are, 0 to 100, and 0 below `least`. `is_near`: both are of one publisher, so that a long word may be
     another, or words may have changed places.
     """
@@ -183,13 +183,13 @@ def _compare(theirs: Sequence[str], ours: Sequence[str], *, least: int, is_near:
     return best
 
 
-def _day(found: CitationMatch) -> dt.date | None:
+def _parse_day(found: CitationMatch) -> dt.date | None:
     with suppress(ValueError, IndexError):
         return dt.date.fromisoformat(found.dates[0])
     return None
 
 
-def _fetch(which: Q) -> list[StoryRecord]:
+def _fetch_records(which: Q) -> list[StoryRecord]:
     rows = list(Story.objects.published().filter(which).with_text().select_related("search_document"))
     prefetch_related_objects([story for story in rows if story.current and story.current.revision > 1], "revisions")
     return [StoryRecord(story) for story in rows]

@@ -5,7 +5,7 @@ from typing import Final
 
 from citations.find.normalize import ELLIPSIS, ELLIPSIS_AT_END, is_quoted_from, split_at_ellipses, words_of
 from citations.sentence_boundaries import sentences
-from wire.queries.verification.own_words import check_own_words, is_changed_copy, shares_words
+from wire.queries.verification.paraphrase_checks import check_own_words, is_changed_copy, shares_words
 from wire.queries.verification.record import CheckResult, StoryRecord, parse_revision
 from wire.text import claim_match
 
@@ -22,7 +22,7 @@ def check_headline(said: str, known: StoryRecord, result: CheckResult) -> None:
         if words == right or is_cut:
             return result.accept("headline", said, row.headline, row.revision)
     if not _is_part_of_headline(said, known, result):
-        _reject("headline", said, known.current.headline, result)
+        _reject_wording("headline", said, known.current.headline, result)
 
 
 def _is_part_of_headline(said: str, known: StoryRecord, result: CheckResult) -> bool:
@@ -35,7 +35,7 @@ def _is_part_of_headline(said: str, known: StoryRecord, result: CheckResult) -> 
     return row is not None
 
 
-def _reject(name: str, said: str, record: str, result: CheckResult) -> None:
+def _reject_wording(name: str, said: str, record: str, result: CheckResult) -> None:
     theirs, ours = words_of(said), words_of(record)
     added, lost = [word for word in theirs if word not in ours], [word for word in ours if word not in theirs]
     parts = [f"not in the record: {', '.join(added[:8])}"] if added else []
@@ -44,7 +44,7 @@ def _reject(name: str, said: str, record: str, result: CheckResult) -> None:
     result.add(name, said, record, ok=False, problem=problem)
 
 
-def check_beginning(rest: str, known: StoryRecord, result: CheckResult, *, is_named: bool) -> None:
+def check_start(rest: str, known: StoryRecord, result: CheckResult, *, is_named: bool) -> None:
     """Check what follows the date of an inline citation: the headline, and perhaps sentences of the writer's own. `is_named`: an id
     tells which story is meant, so that the headline may be told in other words.
     """
@@ -58,14 +58,14 @@ def check_beginning(rest: str, known: StoryRecord, result: CheckResult, *, is_na
         result.accept("headline", rest[: len(row.headline) + 10], row.headline, row.revision)
         if is_cut and (left := _read_behind_cut(rest)) and not is_quoted_from(left, row.headline):
             result.note(f"The words after the omission, {left!r}, are not in the headline.")
-        elif not is_cut and goes_on(rest, row.headline):
+        elif not is_cut and is_extended(rest, row.headline):
             result.note("The record does not continue like this after the headline.")
         return
     if is_named and not is_changed_copy(sentence, known) and not ELLIPSIS.search(sentence) and shares_words(sentence, known):
         result.note("It does not give the headline.")
         return check_own_words(sentence, known, result)
     if len(words) - len(words_of(sentence)) >= LEAST or not _is_part_of_headline(sentence, known, result):
-        _reject("headline", rest[: len(known.current.headline) + 20], known.current.headline, result)
+        _reject_wording("headline", rest[: len(known.current.headline) + 20], known.current.headline, result)
 
 
 def _read_behind_cut(rest: str) -> str:
@@ -76,7 +76,7 @@ def _read_behind_cut(rest: str) -> str:
     return re.split(r"[.!?](?:\s|$)| -- | - ", rest[cut.end() :], maxsplit=1)[0].strip()
 
 
-def goes_on(rest: str, headline: str) -> bool:
+def is_extended(rest: str, headline: str) -> bool:
     """Return true if a sentence that is a headline so far goes on behind it: "…, which was denied"."""
     right = words_of(headline)
     ends = (word.end() for word in re.finditer(r"\w+", rest) if word.end() >= len(headline) // 2)
@@ -84,14 +84,14 @@ def goes_on(rest: str, headline: str) -> bool:
     return end is not None and bool(_GOES_ON.match(rest, end))
 
 
-def check_ending(heading: str, known: StoryRecord, result: CheckResult) -> None:
+def check_end(heading: str, known: StoryRecord, result: CheckResult) -> None:
     """Check the headline that ends a text which begins anywhere."""
     words = words_of(heading)
     for row in known.candidate_revisions(result.pinned):
         right = words_of(row.headline)
         if words[-len(right) :] == right:
             return result.accept("headline", row.headline, row.headline, row.revision)
-    _reject("headline", heading[-len(known.current.headline) - 20 :], known.current.headline, result)
+    _reject_wording("headline", heading[-len(known.current.headline) - 20 :], known.current.headline, result)
 
 
 def check_statement(said: str, known: StoryRecord, result: CheckResult, *, is_named: bool, may_go_on: bool = False) -> None:
@@ -103,7 +103,7 @@ def check_statement(said: str, known: StoryRecord, result: CheckResult, *, is_na
         story = known.citable(row)
         bare = said.removeprefix(f"{story.credited_source} reported " if story.credited_source else "")
         texts = (story.statement.text, row.summary_medium, row.headline, f"{row.headline}. {row.summary_medium}")
-        if words_of(bare) and any(_is_part(bare, text) for text in dict.fromkeys(texts)):
+        if words_of(bare) and any(_is_excerpt(bare, text) for text in dict.fromkeys(texts)):
             return result.accept("statement", said, story.statement.text, row.revision)
     whole = list(sentences(said))
     for end in range(min(len(whole) - 1, MOST), 0, -1) if may_go_on else ():
@@ -122,7 +122,7 @@ def check_statement(said: str, known: StoryRecord, result: CheckResult, *, is_na
     if result.pinned is not None and places:
         problem = f"statement: revision {places[0][1]} has these words, but revision {result.pinned} does not."
     if not problem and not places and not is_recorded:
-        return _reject("statement", said, current, result)
+        return _reject_wording("statement", said, current, result)
     result.add("statement", said, current, ok=not problem, problem=problem)
     if not problem and places:
         result.note("Its words are in the record, but it leaves out words between them without saying so.")
@@ -137,7 +137,7 @@ def _find_contradiction(said: str, known: StoryRecord) -> str:
     return denied[0] if all(denied) else ""
 
 
-def _is_part(said: str, text: str) -> bool:
+def _is_excerpt(said: str, text: str) -> bool:
     whole = list(sentences(text))
     joined = "".join(words_of(said))  # lines may break inside of words
     for begin in range(len(whole)):

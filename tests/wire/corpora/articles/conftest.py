@@ -12,7 +12,7 @@ from wire.ingest import feed_entries
 
 @pytest.fixture
 def site(db: None, server: FeedServer, monkeypatch: pytest.MonkeyPatch) -> Site:  # noqa: ARG001
-    quick = replace(feed_entries.policy(), gap=0.0, deadline=5.0, connect_timeout=1.0)
-    monkeypatch.setattr(feed_entries, "policy", lambda: quick)
+    quick = replace(feed_entries.get_fetch_policy(), gap=0.0, deadline=5.0, connect_timeout=1.0)
+    monkeypatch.setattr(feed_entries, "get_fetch_policy", lambda: quick)
     page_fetch._lanes.clear()  # numbers of publishers come again
     return Site(server)

@@ -12,8 +12,8 @@ from wire.corpora.articles.indexer import RunReport, index_publisher
 from wire.corpora.articles.models import OWN, Article, ArticleRevision, Publisher
 from wire.ingest import corrections
 from wire.models import EditorTake, Snapshot
-from wire.publishing.publish import publish
-from wire.queries import corrections as told_corrections
+from wire.publishing.publish import publish_day
+from wire.queries import list_corrections as told_corrections
 
 HOUR = dt.timedelta(hours=1)
 TAKE = f"http://localhost:8000/editor-take/{DAY}"
@@ -54,7 +54,7 @@ def test_again_nothing_changes_and_a_new_take_is_a_revision(django_assert_max_nu
     with django_assert_max_num_queries(30):
         assert not run(NOW + HOUR).changed
     EditorTake.objects.create(wire_date=DAY, markdown="A day of **noodles**.", author="x")
-    publish(DAY, now=NOW + HOUR)
+    publish_day(DAY, now=NOW + HOUR)
     assert run(NOW + 2 * HOUR).counts["edited"] == 1
     assert "noodles" in queries.buy_article(OWN, TAKE)[0].text
     assert ArticleRevision.objects.count() == 1
@@ -63,9 +63,9 @@ def test_again_nothing_changes_and_a_new_take_is_a_revision(django_assert_max_nu
 @pytest.mark.usefixtures("db")
 def test_the_corrections_of_a_story_are_one_article_newest_first() -> None:
     story = published()
-    corrections.correct(story.chatbotnews_id, headline="Another *headline*", reason="The name was wrong.", now=NOW)
+    corrections.correct_texts(story.chatbotnews_id, headline="Another *headline*", reason="The name was wrong.", now=NOW)
     run()
-    corrections.withdraw(story.chatbotnews_id, reason="It was [not] true.", now=NOW + HOUR)
+    corrections.withdraw_story(story.chatbotnews_id, reason="It was [not] true.", now=NOW + HOUR)
     assert run(NOW + HOUR).counts["edited"] >= 1
     found = queries.buy_article(OWN, f"http://localhost:8000/story/{story.chatbotnews_id}")[0]
     assert found.title == "Withdrawn: Another *headline*"

@@ -172,7 +172,7 @@ def test_a_redirect_to_another_host_is_not_followed(site: Site) -> None:
 
 def test_a_private_address_is_not_dialled_though_the_host_is_the_publishers(site: Site) -> None:
     site.publisher.domains.append(f"127.0.0.2:{site.server.port}")
-    how = replace(feed_entries.policy(), allow=(ipaddress.ip_network("127.0.0.1/32"),))
+    how = replace(feed_entries.get_fetch_policy(), allow=(ipaddress.ip_network("127.0.0.1/32"),))
     site.server.route("/a", status=302, headers={"Location": site.url("/a", "127.0.0.2")}, host="127.0.0.1")
     with pytest.raises(UpstreamFailed, match="private network"):
         get_or_fetch_article(site.publisher, site.url("/a"), how=how)
@@ -279,7 +279,7 @@ def test_a_page_that_came_but_takes_long_to_be_understood_is_given_up(site: Site
 
 @pytest.mark.slow
 def test_two_pages_of_one_publisher_are_read_one_after_the_other_with_the_pause_between(site: Site) -> None:
-    how = replace(feed_entries.policy(), gap=0.3)
+    how = replace(feed_entries.get_fetch_policy(), gap=0.3)
     for path in ("/a", "/b"):
         get_or_fetch_article(site.publisher, site.page(path, path), how=how)
     (first,), (second,) = (site.server.seen(path) for path in ("/a", "/b"))

@@ -122,8 +122,8 @@ def test_an_item_elsewhere_is_refused_as_on_another_host(site: Site) -> None:
 
 
 def test_a_site_on_this_machine_is_refused_with_the_setting_that_allows_it(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    nowhere = replace(feed_entries.policy(), allow=())
-    monkeypatch.setattr(feed_entries, "policy", lambda: nowhere)
+    nowhere = replace(feed_entries.get_fetch_policy(), allow=())
+    monkeypatch.setattr(feed_entries, "get_fetch_policy", lambda: nowhere)
     with pytest.raises(CommandError, match=r"not a public address.*WIRE_FETCH_ALLOW=127\.0\.0\.0/8"):
         publishers("add", site.url("/"), "--i-am-the-publisher")
 

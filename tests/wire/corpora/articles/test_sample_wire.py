@@ -46,7 +46,7 @@ def test_it_is_never_put_beside_real_news(db: None) -> None:  # noqa: ARG001
 
 @pytest.mark.parametrize("path", ["/../../../README.md", "/notes", "/", "/notes/../../../roster.json", "/nothing", "/editors/rota"])
 def test_no_other_file_is_one_of_its_pages(path: str) -> None:
-    ((_, outcome),) = sample.fetch_all([Ask(0, f"{sample.SITE}{path}")], feed_entries.policy(), {})
+    ((_, outcome),) = sample.fetch_all([Ask(0, f"{sample.SITE}{path}")], feed_entries.get_fetch_policy(), {})
     assert isinstance(outcome, Failed)
     assert outcome.code == "http_404"
 

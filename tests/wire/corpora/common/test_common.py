@@ -11,7 +11,7 @@ from wire.admin.base import LinesField
 from wire.corpora.common.cursors import ListCursor
 from wire.corpora.common.forms import RecordsField
 from wire.corpora.common.page_patterns import build_page_matcher
-from wire.search.cursor import encode
+from wire.search.cursor import encode_cursor
 
 
 def test_a_cursor_gives_back_its_place() -> None:
@@ -24,7 +24,7 @@ def test_a_cursor_gives_back_its_place() -> None:
         ListCursor("rows", "other question").encode_place(1),
         ListCursor("other list", "a").encode_place(1),
         ListCursor("rows", "a").encode_place(1, 2),
-        encode("rows", "mark", 1),
+        encode_cursor("rows", "mark", 1),
         "",
         "é",
         *(ListCursor("rows", "a").encode_place(place) for place in (True, 1.5, None, "1", 2**63)),  # type: ignore[arg-type]

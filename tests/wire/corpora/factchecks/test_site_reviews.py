@@ -22,8 +22,8 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.fixture(autouse=True)
 def no_pause(server: FeedServer, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: ARG001
-    quick = replace(feed_entries.policy(), gap=0.0, deadline=5.0, connect_timeout=1.0)
-    monkeypatch.setattr(feed_entries, "policy", lambda: quick)
+    quick = replace(feed_entries.get_fetch_policy(), gap=0.0, deadline=5.0, connect_timeout=1.0)
+    monkeypatch.setattr(feed_entries, "get_fetch_policy", lambda: quick)
 
 
 def serve_page(server: FeedServer, path: str, claim: str = "", **more: Any) -> None:
@@ -150,8 +150,8 @@ def test_a_server_that_fails_again_and_again_is_left_alone(server: FeedServer, c
 def test_a_site_on_this_machine_is_refused_with_the_setting_that_allows_it(
     server: FeedServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    nowhere = replace(feed_entries.policy(), allow=())
-    monkeypatch.setattr(feed_entries, "policy", lambda: nowhere)
+    nowhere = replace(feed_entries.get_fetch_policy(), allow=())
+    monkeypatch.setattr(feed_entries, "get_fetch_policy", lambda: nowhere)
     with pytest.raises(CommandError, match=r"not a public address.*WIRE_FETCH_ALLOW=127\.0\.0\.0/8"):
         load(server.url("/"))
 
@@ -170,7 +170,7 @@ def test_what_leads_to_nothing_is_said_and_nothing_is_loaded(server: FeedServer,
 
 def test_no_address_of_a_private_network_is_asked(server: FeedServer) -> None:
     with pytest.raises(Unreadable, match=r"private|public"):
-        site_reviews.collect_reviews(server.url("/"), how=replace(feed_entries.policy(), allow=()))
+        site_reviews.collect_reviews(server.url("/"), how=replace(feed_entries.get_fetch_policy(), allow=()))
     assert not server.requests
 
 

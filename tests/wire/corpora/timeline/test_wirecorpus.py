@@ -61,7 +61,7 @@ def test_a_withdrawn_story_leaves_and_its_id_says_so() -> None:
     story = published(title="A robot sings", url="https://techcrunch.com/robot")
     published(title="A robot dances", url="https://techcrunch.com/dances")
     synchronise_corpus()
-    corrections.withdraw(story.chatbotnews_id, reason="It was invented.")
+    corrections.withdraw_story(story.chatbotnews_id, reason="It was invented.")
     loaded = synchronise_corpus()
     assert loaded is not None
     assert loaded.counts["reports"] == {"removed": 1}
@@ -111,7 +111,7 @@ def test_storylines_are_threads_and_compare_needs_none() -> None:
     assert set(found.groups["source"]) == {"TechCrunch", "Wired"}
     assert "belief" not in found.model_dump(exclude_unset=True)
     Event.objects.update(storyline=None)
-    corrections.correct(stories[0].chatbotnews_id, reason="A slip.", headline="A robot sings again in Oslo")
+    corrections.correct_texts(stories[0].chatbotnews_id, reason="A slip.", headline="A robot sings again in Oslo")
     synchronise_corpus()
     assert queries.story_threads("wire").total == 0
 
@@ -153,7 +153,7 @@ def test_nothing_of_the_wire_is_disputed_until_an_editor_says_so_and_then_it_sta
     claims = queries.compare_sources("wire", "OpenAI robot").claims
     disputed = {claim.report_id: claim.disputed_by for claim in claims if claim.disputed_by}
     assert disputed == {own.chatbotnews_id: [other.chatbotnews_id]}
-    corrections.withdraw(other.chatbotnews_id, reason="It was invented.")
+    corrections.withdraw_story(other.chatbotnews_id, reason="It was invented.")
     synchronise_corpus()
     assert all(not claim.disputed_by for claim in queries.compare_sources("wire", "OpenAI robot").claims)
     prompt = queries.deepen_story("wire", motif="openai").expansion_prompts[0]

@@ -75,19 +75,19 @@ def live_one_life(steps: list[tuple[str, Any]]) -> None:
                 replace_publication(newest.slug, f"quill-{number}", f"Quill {number}")
             case "correct" if story:
                 with suppress(InvalidArgument):  # one that was withdrawn, or a headline of markup alone
-                    corrections.correct(story, headline=value, reason="Wrong.", now=now)
+                    corrections.correct_texts(story, headline=value, reason="Wrong.", now=now)
             case "withdraw" if story:
-                corrections.withdraw(story, reason="Gone.", now=now)
+                corrections.withdraw_story(story, reason="Gone.", now=now)
             case "join" if one != other:
                 corrections.join_storylines(other, one)
             case "part" if one:
                 with suppress(InvalidArgument):  # one that begins its storyline
                     corrections.split_storyline(other)
             case "merge" if one != other:
-                corrections.merge([other, one], reason="One.", now=now)
+                corrections.merge_events([other, one], reason="One.", now=now)
             case "classify" if story:
                 with suppress(InvalidArgument):
-                    corrections.classify(story, category=value, topics=[Topic.XAI], reason="So.", now=now)
+                    corrections.classify_story(story, category=value, topics=[Topic.XAI], reason="So.", now=now)
 
 
 @pytest.mark.slow

@@ -94,8 +94,8 @@ def wire(
     with own, django_db_blocker.unblock(), transaction.atomic():
         rich_wire()
         publish(pond := entry(title="A robot falls into a pond", summary=LONG, publisher="Wired", url="https://wired.com/pond"))
-        corrections.correct(story_of(pond).chatbotnews_id, headline="A robot falls into a lake", reason="A lake.", now=NOW)
-        signing.rotate(NOW)
+        corrections.correct_texts(story_of(pond).chatbotnews_id, headline="A robot falls into a lake", reason="A lake.", now=NOW)
+        signing.rotate_key(NOW)
         publish(
             entry(
                 title="Another robot falls into a lake",
@@ -150,7 +150,7 @@ def merge_twins() -> None:
         older | {"url": "https://axios.com/wet"},
     ):
         publish(entry(**values))
-    assert len(duplicates.merge(NOW)[0].twins) == 1
+    assert len(duplicates.merge_twins(NOW)[0].twins) == 1
 
 
 def fill_articles() -> None:
@@ -298,7 +298,7 @@ def answers() -> dict[str, bytes]:
     """What readers get of every kind of address of REST and of the site, MCP's own lists included, in which a table can show."""
     client = Client()
     ids = ["cbn-000000000000", *Story.objects.order_by("published_at", "pk").values_list("chatbotnews_id", flat=True)]
-    days = queries.published_dates()
+    days = queries.list_published_dates()
     paths = [
         *(f"/api/stories/{story}.json" for story in ids),
         *(f"/api/consensus.json?story_id={story}" for story in ids),

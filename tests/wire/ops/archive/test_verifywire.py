@@ -14,7 +14,7 @@ from tests.factories import NOW, entry, publish, story_of, take
 from tests.wire.archives import dump, verifywire
 from wire.ingest import corrections
 from wire.models import Event, SigningKey, Snapshot, Story, StoryRevision
-from wire.publishing.signing import sign
+from wire.publishing.signing import sign_hash
 from wire.text.provenance import canonical, digest
 from wire.text.vocabulary import Status
 
@@ -48,7 +48,7 @@ def test_a_story_withdrawn_before_it_was_ever_published_verifies() -> None:
     made = entry()
     take(made)
     story_id = story_of(made).chatbotnews_id
-    corrections.withdraw(story_id, reason="Retracted by its publisher.", now=NOW)
+    corrections.withdraw_story(story_id, reason="Retracted by its publisher.", now=NOW)
     assert story_of(made).event_id == story_id
     assert "0 snapshots, 1 stories, 2 revisions" in verifywire()
 
@@ -98,7 +98,7 @@ def _rewrite_a_take_and_sign_it() -> None:
     second = Snapshot.objects.get(sequence=2)
     manifest = second.manifest | {"editor_take": "# Nothing happened\n"}
     second.packed, second.wire_sha256 = zlib.compress(canonical(manifest)), digest(manifest)
-    second.signature = sign(second.wire_sha256)[0]
+    second.signature = sign_hash(second.wire_sha256)[0]
     second.save()
 
 
@@ -131,7 +131,7 @@ TAMPERED: dict[str, tuple[Callable[[], object], str]] = {
     "packed bytes of no manifest": (snapshot(2, packed=zlib.compress(b"[]")), "not one that dumpwire writes"),
     "take": (_rewrite_a_take, r"snapshot 2 \(2026-01-1\d revision \d\): wire_sha256"),
     "take, signed again": (_rewrite_a_take_and_sign_it, "snapshot 3 .*previous_sha256"),
-    "signature": (lambda: Snapshot.objects.filter(sequence=2).update(signature=sign(OTHER)[0]), "snapshot 2 .*signature"),
+    "signature": (lambda: Snapshot.objects.filter(sequence=2).update(signature=sign_hash(OTHER)[0]), "snapshot 2 .*signature"),
     "first snapshot removed": (lambda: Snapshot.objects.filter(sequence=1).delete(), "snapshot 2 .*sequence"),
     "snapshot in the middle removed": (lambda: Snapshot.objects.filter(sequence=3).delete(), "snapshot 4 .*sequence"),
     "last snapshot removed": (lambda: Snapshot.objects.order_by("-sequence")[0].delete(), "is not shown as in snapshot"),

@@ -21,7 +21,7 @@ from tests.wire.archives import MANAGE, own_environment
 from tests.wire.installation import install, manage, python, running
 from wire.ops.backup.contents import MANIFEST, Damaged, check_backup, describe_file, pack_manifest
 from wire.ops.backup.create import create_backup
-from wire.ops.backup.restore import restore
+from wire.ops.backup.restore import restore_backup
 
 pytestmark = [
     pytest.mark.slow,
@@ -290,5 +290,5 @@ def test_wrong_places_are_named_and_a_second_backup_leaves_the_first(backup: Pat
     assert tree(backup) == before
     for source in (tmp_path / "nowhere", tmp_path / "file", tmp_path):
         with pytest.raises(InvalidArgument, match=f"{source} is not a backup"):
-            restore(source)
+            restore_backup(source)
     assert not (tmp_path / "nowhere").exists()

@@ -13,11 +13,11 @@ from config.errors import InvalidArgument
 from tests.factories import entry, publish
 from tests.wire.archives import dump, empty_wire
 from wire.models import Snapshot
-from wire.ops.archive.dump import one_moment
+from wire.ops.archive.dump import read_consistently
 from wire.ops.backup import create as backup_take
 from wire.ops.backup.contents import Manifest, check_backup
 from wire.ops.backup.create import create_backup
-from wire.ops.backup.restore import restore, verify
+from wire.ops.backup.restore import restore_backup, verify_restored
 from wire.publishing import signing
 
 pytestmark = [
@@ -40,11 +40,11 @@ def test_a_restored_wire_is_the_same_wire_and_goes_on_with_its_key(tmp_path: Pat
     assert files >= {"tables/wire_story.copy.gz", "tables/auth_user.copy.gz", "keys/ed25519.pem", "wire-keys.json"}
     empty_wire()
     signing.key_file().unlink()
-    restored = restore(tmp_path / "backup")
-    assert verify(restored).counts["snapshot"] == 1
+    restored = restore_backup(tmp_path / "backup")
+    assert verify_restored(restored).counts["snapshot"] == 1
     assert (dump(tmp_path / "after.ndjson"), signing.key_file().read_bytes()) == (before, key)
     publish(entry())
-    assert Snapshot.objects.order_by("-sequence")[0].key_id == signing.key_in_force()
+    assert Snapshot.objects.order_by("-sequence")[0].key_id == signing.get_key_in_force()
 
 
 def test_backups_taken_while_others_publish_restore_and_verify(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -92,7 +92,7 @@ def test_backups_taken_while_others_publish_restore_and_verify(tmp_path: Path, m
     assert 2 <= taken[0] < taken[1] < published == Snapshot.objects.count()
     for number, sequence in enumerate(taken):
         empty_wire()
-        assert verify(restore(tmp_path / f"backup-{number}")).counts["snapshot"] == sequence
+        assert verify_restored(restore_backup(tmp_path / f"backup-{number}")).counts["snapshot"] == sequence
 
 
 def test_a_database_that_holds_a_wire_is_left_alone(tmp_path: Path) -> None:
@@ -100,11 +100,11 @@ def test_a_database_that_holds_a_wire_is_left_alone(tmp_path: Path) -> None:
     create_backup(tmp_path / "backup")
     publish(entry())
     with pytest.raises(InvalidArgument, match=r"only be restored into an empty installation\. Nothing was changed"):
-        restore(tmp_path / "backup")
+        restore_backup(tmp_path / "backup")
     assert Snapshot.objects.count() == 2
 
 
 def test_it_is_of_one_moment_that_no_writer_shares() -> None:
-    with one_moment(), connection.cursor() as cursor:
+    with read_consistently(), connection.cursor() as cursor:
         cursor.execute("SHOW transaction_isolation")
         assert cursor.fetchone() == ("repeatable read",)

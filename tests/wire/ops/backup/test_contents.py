@@ -16,7 +16,7 @@ from config.errors import InvalidArgument
 from mcpserver.gateway import auth
 from tests import claims, publishers
 from wire.corpora.timeline import omitted_names
-from wire.ops.backup.contents import COUNTED, FOUNDED, KEYS_LEFT_OUT, TABLES_LEFT_OUT, find_content, list_keys, list_tables
+from wire.ops.backup.contents import COUNTED, FOUNDED, KEYS_LEFT_OUT, TABLES_LEFT_OUT, find_filled_table, list_keys, list_tables
 from wire.publishing import signing
 
 pytestmark = pytest.mark.django_db
@@ -64,18 +64,18 @@ def test_every_module_that_stores_a_secret_puts_it_into_the_directory_of_keys() 
 def test_a_new_installation_is_empty_and_whatever_somebody_put_in_counts() -> None:
     labels = {model._meta.label for model in apps.get_models(include_auto_created=True)}
     assert labels >= {*FOUNDED, *COUNTED.values()}
-    assert find_content() == ""
+    assert find_filled_table() == ""
     auth.create_agent("alpha", ["twitter://"], 50, {})
-    assert find_content() == "gateway_agent"
+    assert find_filled_table() == "gateway_agent"
     apps.get_model("gateway.Agent").objects.all().delete()
     publishers.publisher()
-    assert find_content() == "articles_publisher"
+    assert find_filled_table() == "articles_publisher"
     apps.get_model("articles.Publisher").objects.filter(slug="chef").delete()
     User.objects.create_user("ada")
-    assert find_content() == "auth_user"
+    assert find_filled_table() == "auth_user"
     User.objects.all().delete()
     claims.load(claims.LEAD)
-    assert find_content() in {"factchecks_claim", "wire_postings"}  # its words
+    assert find_filled_table() in {"factchecks_claim", "wire_postings"}  # its words
 
 
 def test_tables_that_a_newer_program_made_are_not_left_out_without_a_word() -> None:

@@ -32,7 +32,7 @@ from wire.corpora.timeline import omitted_names
 from wire.corpora.timeline.corpus_config import LeftOutName
 from wire.corpora.timeline.load import load_directory
 from wire.models import SearchDocument, Snapshot, StoryJson, StoryRevision, WireState
-from wire.ops.doctor import Finding, Level, checks, examine
+from wire.ops.doctor import Finding, Level, checks, run_checks
 from wire.publishing import signing
 
 pytestmark = pytest.mark.django_db
@@ -56,20 +56,20 @@ def wire(settings: Any, tmp_path: Path) -> Path:
 
 def examined(now: dt.datetime = NOW) -> dict[str, Finding]:
     """The worst finding of each check that is not ok."""
-    return {finding.name: finding for finding in examine(now) if finding.level != Level.OK}
+    return {finding.name: finding for finding in run_checks(now) if finding.level != Level.OK}
 
 
 def test_a_wire_in_good_health_has_nothing_to_do() -> None:
-    findings = list(examine(NOW))
+    findings = list(run_checks(NOW))
     assert {finding.level for finding in findings} == {Level.OK}
     assert not any(finding.advice for finding in findings)
     names = "settings, secret key, key file, disk, migrations, database, search, vectors, roster, signing key, chain, stories, "
     names += "clock, addresses, feeds, hub, fact-checks"
     assert ", ".join(finding.name for finding in findings) == names
     FeedHealth.objects.filter(feed__publication__slug="wired").update(failures=1, failure="Gone.")  # once is nothing yet
-    [said] = [finding for finding in examine(NOW) if finding.name == "feeds"]
+    [said] = [finding for finding in run_checks(NOW) if finding.name == "feeds"]
     assert re.match(r"ok feeds: (\d+) of (\d+) answer; last tried", str(said))
-    signing.rotate(NOW)
+    signing.rotate_key(NOW)
     assert examined() == {}
 
 
@@ -111,7 +111,7 @@ SETTINGS: dict[str, tuple[dict[str, Any], Level, str]] = {
 def test_settings_that_contradict_each_other_are_named(tmp_path: Path) -> None:
     for name, (values, level, said) in SETTINGS.items():
         with override_settings(**values):
-            found = [finding for finding in examine(NOW) if finding.name == "settings"]
+            found = [finding for finding in run_checks(NOW) if finding.name == "settings"]
         assert any(finding.level == level and said in str(finding) for finding in found), name
     with override_settings(WIRE_DATA_DIR=tmp_path / "nowhere"):
         assert "cannot be read" in str(examined()["disk"])
@@ -167,7 +167,7 @@ def _put_an_rsa_key() -> None:
 
 def _put_a_retired_key_back() -> None:
     old = signing.key_file().read_bytes()
-    signing.rotate(NOW)
+    signing.rotate_key(NOW)
     signing.key_file().write_bytes(old)
 
 
@@ -313,7 +313,7 @@ def test_room_on_the_disk_is_compared_with_the_database(
 ) -> None:
     (tmp_path / "database").touch()
     os.truncate(tmp_path / "database", 10**9)  # sparse
-    monkeypatch.setattr("wire.ops.doctor.checks.database_files", lambda: [tmp_path / "database"])
+    monkeypatch.setattr("wire.ops.doctor.checks.list_database_files", lambda: [tmp_path / "database"])
     monkeypatch.setattr("shutil.disk_usage", lambda _path: SimpleNamespace(free=free))
     assert checks.check_disk().level == level
 
@@ -322,7 +322,7 @@ def test_a_data_directory_and_a_database_file_that_cannot_be_written_are_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (database := tmp_path / "database").touch()
-    monkeypatch.setattr("wire.ops.doctor.checks.database_files", lambda: [database])
+    monkeypatch.setattr("wire.ops.doctor.checks.list_database_files", lambda: [database])
     for refused, named in ((Path(settings.WIRE_DATA_DIR), Path(settings.WIRE_DATA_DIR)), (database, database)):
         monkeypatch.setattr("os.access", lambda path, _mode, refused=refused: Path(path) != refused)
         assert str(checks.check_disk()).startswith(
@@ -334,7 +334,7 @@ def test_a_key_file_of_another_user_is_named_with_its_owner_as_the_cause(monkeyp
     def refuse() -> None:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(signing, "key_in_force", refuse)
+    monkeypatch.setattr(signing, "get_key_in_force", refuse)
     assert str(examined()["key file"]) == (
         f"FAIL key file: {signing.key_file()} cannot be read: Permission denied. chown it to the user that the wire runs as."
     )

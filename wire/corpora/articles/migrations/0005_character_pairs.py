@@ -14,7 +14,7 @@ def index_again(apps, _schema_editor):
         rows = live.values_list("number", "title", "description")
         if any(has_runs(f"{title} {description}") for _, title, description in rows.iterator(500)):
             documents = ((number, weigh_tokens(title, description)) for number, title, description in rows.iterator(500))
-            postings_index.reindex(build_index_name(publisher), documents)
+            postings_index.rebuild_index(build_index_name(publisher), documents)
 
 
 class Migration(migrations.Migration):

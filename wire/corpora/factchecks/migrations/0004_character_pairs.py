@@ -15,7 +15,7 @@ def index_again(apps, _schema_editor):
         return
     Postings = apps.get_model("wire", "Postings")
     statuses = Postings.objects.filter(index=INDEX, token__startswith=build_filter_token("status", "")).values_list("token", flat=True)
-    indexed = {int(number) for numbers, _ in postings_index.weights(INDEX, list(statuses)).values() for number in numbers}
+    indexed = {int(number) for numbers, _ in postings_index.get_weights(INDEX, list(statuses)).values() for number in numbers}
     claims = Claim.objects.order_by("number").iterator(500)
     words = set()
 
@@ -26,7 +26,7 @@ def index_again(apps, _schema_editor):
                 words.update(select_words(tokens))
                 yield claim.number, tokens
 
-    postings_index.reindex(INDEX, weigh_claims())
+    postings_index.rebuild_index(INDEX, weigh_claims())
     Word.objects.bulk_create([Word(token=token) for token in sorted(words)], ignore_conflicts=True, batch_size=5_000)
     apps.get_model("factchecks", "FactcheckState").objects.filter(pk=1).update(version=F("version") + 1)
 

@@ -17,7 +17,7 @@ def index_again(apps, _schema_editor):
         rows = released.values_list("number", "body")
         if any(has_runs(body) for _, body in rows.iterator(500)):
             documents = ((number, list_report_tokens(orjson.loads(body))) for number, body in rows.iterator(500))
-            postings_index.reindex(rank_index_name(corpus.pk), documents)
+            postings_index.rebuild_index(rank_index_name(corpus.pk), documents)
     for table, name in SEARCHED.items():
         model = apps.get_model("timeline", name)
         for pk, body in model.objects.order_by("pk").values_list("pk", "body").iterator(500):

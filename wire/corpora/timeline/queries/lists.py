@@ -18,7 +18,7 @@ from wire.corpora.timeline.queries.scope import MOST_NAMES, Scope, Walk, expect_
 from wire.corpora.timeline.row_schemas import FRAMES, OFFICIAL, Frame
 from wire.corpora.timeline.schemas import CatalogueOut, ItemOut, ThreadOut, ThreadsOut, TimelineEventOut, TimelineEventsOut
 from wire.corpora.timeline.search import Filters
-from wire.search.cursor import invalid
+from wire.search.cursor import build_cursor_error
 
 MAX_REPORTS: Final = 100  # of a thread that are listed with it
 
@@ -32,7 +32,7 @@ def events(slug: str, layer: str | None = None, *, newest_first: bool = False, *
         try:
             date, position = dt.date.fromordinal(walk.before[0]), walk.before[1]
         except (ValueError, OverflowError):
-            raise invalid() from None
+            raise build_cursor_error() from None
         beyond = Q(date__lt=date) if newest_first else Q(date__gt=date)
         rows = rows.filter(beyond | Q(date=date, position__gt=position))
     found = list(rows.order_by("-date" if newest_first else "date", "position")[: walk.limit + 1])

@@ -76,7 +76,7 @@ def count_motifs_in_index(scope: Scope, filters: Filters) -> tuple[dict[str, int
     names = scope.rows(Motif).in_order().values_list("key", flat=True)
     matches = search.find_matches(scope.key, filters).numbers
     motif_tokens = (search.field_token("motif", name) for name in names)
-    numbers_of = postings_index.weights(search.rank_index_name(scope.corpus.pk), motif_tokens)
+    numbers_of = postings_index.get_weights(search.rank_index_name(scope.corpus.pk), motif_tokens)
     carried = {}
     for name in names:
         numbers, _ = numbers_of.get(search.field_token("motif", name), ((), ()))

@@ -56,7 +56,7 @@ class _Corpus:
         """Yield for each sentence (its stems) the reports that share the most of its words."""
         placed = search.read_ranks(self._release)
         asked = {stem for stems in sentences for stem in stems[:MOST_WORDS]}
-        postings = postings_index.weights(search.rank_index_name(self._release.corpus), asked)
+        postings = postings_index.get_weights(search.rank_index_name(self._release.corpus), asked)
         for stems in sentences:
             times = np.zeros(len(placed), dtype=int)
             for numbers, _ in (postings[stem] for stem in stems[:MOST_WORDS] if stem in postings):

@@ -10,7 +10,7 @@ from wire.corpora.timeline import schemas, search
 from wire.corpora.timeline.errors import ReportRemoved, UnknownReport
 from wire.corpora.timeline.models import Report
 from wire.corpora.timeline.queries.scope import Scope, Walk, get_scope, quote, to_filters
-from wire.search.cursor import invalid
+from wire.search.cursor import build_cursor_error
 from wire.search.postings_index import Numbers
 from wire.text.date_range import Period, find_period
 from wire.text.query import ALL, SOME
@@ -33,7 +33,7 @@ def search_reports(slug: str, query: str | None = None, cursor: str | None = Non
     answer = find_reports(scope, query or "", **walk.given)
     numbers = answer.numbers
     if offset and offset >= len(numbers):  # clients of the original count rows
-        raise invalid()
+        raise build_cursor_error()
     before = walk.before[0] if walk.before else None
     shown, last = search.cut_page(scope.key, numbers[offset or 0 :], walk.limit, before)
     rows = search.load_report_rows(scope.corpus.pk, shown)

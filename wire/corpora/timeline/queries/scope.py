@@ -16,7 +16,7 @@ from wire.corpora.timeline.errors import UnknownCorpus, UnknownMotif, UnknownRel
 from wire.corpora.timeline.models import Corpus, CorpusRelease, Motif, Report, Row, RowQuerySet, SourceFamily
 from wire.corpora.timeline.search import Filters, Release, parse_query
 from wire.schemas.params import read_date
-from wire.search.cursor import invalid
+from wire.search.cursor import build_cursor_error
 from wire.text.plain_text import plain_text
 
 LISTED: Final = 20
@@ -177,7 +177,7 @@ class Walk:
         if cursor is not None:
             number, *self.before = self._cursors.decode_place(cursor, 1 + size)
             if as_of is not None and as_of != number:
-                raise invalid()
+                raise build_cursor_error()
             as_of = number
         self.scope = get_scope(slug, as_of)
 

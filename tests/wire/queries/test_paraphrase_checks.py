@@ -4,7 +4,7 @@ import pytest
 
 from tests.factories import published
 from wire.models import Story
-from wire.publishing.story_json import permalink
+from wire.publishing.story_json import get_permalink
 from wire.queries.verification import verify_citation
 
 pytestmark = pytest.mark.django_db
@@ -34,7 +34,7 @@ FORMS = {
 
 
 def write(form: str, said: str, story: Story) -> str:
-    address = permalink(story.chatbotnews_id)
+    address = get_permalink(story.chatbotnews_id)
     return FORMS[form].format(said=said, address=address, day=story.wire_date)
 
 
@@ -72,7 +72,7 @@ def test_a_falsehood_in_a_writers_own_words_is_seen(story: Story, form: str, sai
 
 
 def test_a_sum_over_a_note_with_the_right_headline_is_held_against_it(story: Story) -> None:
-    text = f"Quibblecorp pays $92 million for Frobnitz [1].\n\n1. {HEADLINE}, TechCrunch, {permalink(story.chatbotnews_id)}"
+    text = f"Quibblecorp pays $92 million for Frobnitz [1].\n\n1. {HEADLINE}, TechCrunch, {get_permalink(story.chatbotnews_id)}"
     assert judge(text)[0] == "wrong"
 
 
@@ -80,7 +80,7 @@ def test_a_note_may_name_the_article_where_the_text_cites_the_wire_elsewhere(sto
     other = published(title="Frobnitz opens a museum of clocks")
     text = (
         f"Quibblecorp pays $920 million for Frobnitz [1], which has a museum of clocks [2].\n\n"
-        f"1. {HEADLINE}, TechCrunch, {story.original_url}\n2. A museum of clocks, TechCrunch, {permalink(other.chatbotnews_id)}"
+        f"1. {HEADLINE}, TechCrunch, {story.original_url}\n2. A museum of clocks, TechCrunch, {get_permalink(other.chatbotnews_id)}"
     )
     assert [one.story_id for one in verify_citation(text).citations] == [story.chatbotnews_id, other.chatbotnews_id]
     assert verify_citation(text.rsplit("\n", 1)[0]).citations == []

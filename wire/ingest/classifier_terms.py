@@ -24,12 +24,12 @@ SHOWN: Final = 50
 SECTIONS: Final = {Kind.CATEGORY: "categories", Kind.TOPIC: "topics", Kind.RELEVANCE: "relevance", Kind.MAKER: "makers"}
 
 
-def load(*, with_term: LexiconTerm | None = None) -> Lexicon:
+def load_lexicon(*, with_term: LexiconTerm | None = None) -> Lexicon:
     """Return the lexicon as stored; `with_term` as if that were saved."""
     stored = LexiconTerm.objects.order_by("pk")
     if with_term is not None:
         others = stored.exclude(pk=with_term.pk).values_list(*FACTS)
-        return _build((*others, (with_term.kind, with_term.target, with_term.term, with_term.weight)))
+        return _build_lexicon((*others, (with_term.kind, with_term.target, with_term.term, with_term.weight)))
     # Shipped terms are many, and only ever come and go: what an editor changes is no longer shipped.
     state = stored.filter(origin=Origin.SHIPPED).aggregate(n=Count("pk"), first=Min("pk"), last=Max("pk"))
     return _load_current(tuple(state.values()), tuple(stored.exclude(origin=Origin.SHIPPED).values_list(*FACTS)))
@@ -37,27 +37,27 @@ def load(*, with_term: LexiconTerm | None = None) -> Lexicon:
 
 @lru_cache(maxsize=2)
 def _load_current(_state: tuple[int | None, ...], edited: tuple[Row, ...]) -> Lexicon:
-    return _build((*LexiconTerm.objects.filter(origin=Origin.SHIPPED).order_by("pk").values_list(*FACTS), *edited))
+    return _build_lexicon((*LexiconTerm.objects.filter(origin=Origin.SHIPPED).order_by("pk").values_list(*FACTS), *edited))
 
 
-def load_shipped(file: Path = TAXONOMY_FILE) -> Lexicon:
-    return _build(tuple(_rows(json.loads(file.read_text(encoding="utf-8")))))
+def load_shipped_lexicon(file: Path = TAXONOMY_FILE) -> Lexicon:
+    return _build_lexicon(tuple(_list_rows(json.loads(file.read_text(encoding="utf-8")))))
 
 
 # Building is ten times the work of reading the terms, and tests empty and fill the database all the time.
 @lru_cache(maxsize=2)
-def _build(rows: tuple[Row, ...]) -> Lexicon:
+def _build_lexicon(rows: tuple[Row, ...]) -> Lexicon:
     return Lexicon(*([Term(target, term, weight) for kind, target, term, weight in rows if kind == wanted] for wanted in Kind))
 
 
 @transaction.atomic
-def sync(file: Path = TAXONOMY_FILE) -> None:
+def sync_shipped_terms(file: Path = TAXONOMY_FILE) -> None:
     """Bring the shipped terms up to date with the file, unless they are. What an editor set is never touched."""
     document = file.read_bytes()
     digest, state = hashlib.sha256(document).hexdigest(), WireState.objects.filter(pk=1)
     if state.filter(lexicon_sha256=digest).exists():
         return
-    shipped = {(kind, target, term): weight for kind, target, term, weight in _rows(json.loads(document))}
+    shipped = {(kind, target, term): weight for kind, target, term, weight in _list_rows(json.loads(document))}
     stored = {(kind, target, term): rest for kind, target, term, *rest in LexiconTerm.objects.values_list(*FACTS, "pk", "origin")}
     stale = {key: pk for key, (weight, pk, origin) in stored.items() if origin == Origin.SHIPPED and shipped.get(key) != weight}
     LexiconTerm.objects.filter(pk__in=stale.values()).delete()
@@ -68,7 +68,7 @@ def sync(file: Path = TAXONOMY_FILE) -> None:
     state.update(lexicon_sha256=digest)
 
 
-def _rows(document: dict[str, Any]) -> list[Row]:
+def _list_rows(document: dict[str, Any]) -> list[Row]:
     return [
         (kind, target, term, float(weight))
         for kind, section in SECTIONS.items()
@@ -88,7 +88,7 @@ class TermPreview(NamedTuple):
 
 def preview_changes(term: LexiconTerm) -> TermPreview:
     """Return what would change if `term` were saved, without what editors set."""
-    both, alone = (load(), load(with_term=term)), Lexicon([Term(term.target, term.term, 1.0)], [], [])
+    both, alone = (load_lexicon(), load_lexicon(with_term=term)), Lexicon([Term(term.target, term.term, 1.0)], [], [])
     what_kind = {Kind.CATEGORY: "category", Kind.RELEVANCE: "about AI"}.get(Kind(term.kind), "topics")
     category = Category(term.target).label if term.kind == Kind.CATEGORY else ""
     target = category or ("yes" if term.kind == Kind.RELEVANCE else term.target)

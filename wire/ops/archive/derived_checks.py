@@ -24,11 +24,11 @@ from wire.models import (
     WireState,
 )
 from wire.models.entity import Entity
-from wire.models.search import place
+from wire.models.search import get_place
 from wire.ops.archive.dump import CHUNK, Broken, Record
 from wire.publishing import signing, story_json
-from wire.publishing.entity_links import find_links
-from wire.publishing.indexing import document
+from wire.publishing.entity_links import find_entity_links
+from wire.publishing.indexing import build_document
 from wire.publishing.transparency import log
 from wire.text.vocabulary import ChangeKind, Status
 
@@ -38,7 +38,7 @@ CROWD: Final = 50  # more stories than ever have the same second and ids that be
 BATCH: Final = 2_000
 
 
-def check_tables() -> None:
+def check_derived_tables() -> None:
     """Check tables that repeat the record for speed, on a verified record. Raises: Broken, naming the first that differs."""
     if list(WireState.objects.values_list("pk", flat=True)) != [1]:
         raise Broken("the state of the wire: it is not one row with the id 1.")
@@ -55,20 +55,20 @@ def check_tables() -> None:
         if sorted((row.topic, row.published_at) for row in story.story_topics.all()) != topics:
             raise Broken(f"story {story}: the lists of topics do not list it as its revision says.")
         found["topics"] += len(topics)
-        found["documents"] += _check_document(story, revision)
+        found["documents"] += _check_search_document(story, revision)
         if not story_json.matches_revision(story):
             raise Broken(f"story {story}: its stored JSON is not what its revision says; manage.py renderwire makes it again.")
     for what, rows in (("topics", StoryTopic.objects.count()), ("documents", SearchDocument.objects.count())):
         if rows != found[what]:
             raise Broken(f"lists and search: {rows:,} {what} are stored, but the live stories have {found[what]:,}.")
-    _check_names()
+    _check_entity_links()
 
 
-def _check_names() -> None:
+def _check_entity_links() -> None:
     """Check which stories name which company, person or product."""
     columns = ("story_id", "entity_id", "is_official", "published_at")
     number = 0
-    for links in find_links(Entity.objects.filter(state=Entity.State.SHOWN)):
+    for links in find_entity_links(Entity.objects.filter(state=Entity.State.SHOWN)):
         expected = {tuple(getattr(link, column) for column in columns) for link in links}
         number += len(expected)
         stored = StoryEntity.objects.filter(story__in={link.story_id for link in links}).values_list(*columns)
@@ -80,15 +80,15 @@ def _check_names() -> None:
         raise Broken(f"the pages of companies, people and products: {rows:,} stories are listed, but the texts name {number:,}.")
 
 
-def _check_document(story: Story, revision: StoryRevision) -> int:
+def _check_search_document(story: Story, revision: StoryRevision) -> int:
     """Check the search document of a story; return the number of its documents."""
     stored: SearchDocument | None = getattr(story, "search_document", None)
     if (stored is None) != (revision.status == Status.WITHDRAWN):
         raise Broken(f"story {story}: search {'does not have it' if stored is None else 'has it although it was withdrawn'}.")
     if stored is None:
         return 0
-    expected = document(story, revision)
-    below = place(story.published_at, story.chatbotnews_id) - stored.place  # as many as others of the same second lay above it
+    expected = build_document(story, revision)
+    below = get_place(story.published_at, story.chatbotnews_id) - stored.place  # as many as others of the same second lay above it
     if any(getattr(stored, name) != value for name, value in expected.items()) or not 0 <= below < CROWD:
         raise Broken(f"story {story}: search has words for it that its revision lacks, or the wrong place for it.")
     return 1
@@ -97,7 +97,7 @@ def _check_document(story: Story, revision: StoryRevision) -> int:
 def check_rosters(publications: Mapping[str, Record], rosters: Sequence[Record]) -> None:
     """Check `publications`, by slug, against `rosters` from the first one on, each with its own fingerprint. Raises: Broken."""
     seated = [one for one in publications.values() if one["seat"] is not None]
-    members = sorted(map(_to_member, seated), key=lambda row: str(row["name"]))
+    members = sorted(map(_to_roster_member, seated), key=lambda row: str(row["name"]))
     if fingerprint(members) != rosters[-1]["fingerprint"]:
         raise Broken(f"roster: fingerprint is {rosters[-1]['fingerprint']!r}, recomputed {fingerprint(members)!r}.")
     since, until, left = _replay_history(publications, rosters)
@@ -105,7 +105,7 @@ def check_rosters(publications: Mapping[str, Record], rosters: Sequence[Record])
         for name, days in (("admitted_on", since), ("retired_on", until)):
             if one[name] != days.get(slug):
                 raise Broken(f"publication {slug}: {name} is {one[name]!r}, the roster's history says {days.get(slug)!r}.")
-        if slug in left and _to_member(one) not in left[slug]:
+        if slug in left and _to_roster_member(one) not in left[slug]:
             raise Broken(f"publication {slug}: its name, tier or domain is not what it was when it left the roster.")
     seats = sorted(one["seat"] for one in seated)
     if seats != list(range(1, ROSTER_SIZE + 1)):
@@ -135,7 +135,7 @@ def _replay_history(
     return since, until, left
 
 
-def _to_member(publication: Record) -> dict[str, Any]:
+def _to_roster_member(publication: Record) -> dict[str, Any]:
     return {"name": publication["name"], "tier": publication["tier"], "domain": publication["domains"][0]}
 
 
@@ -143,15 +143,15 @@ def check_log() -> None:
     """Compare leaves, roots, nodes and signatures. Raises: Broken, which names table and row."""
     with (
         closing(one for one in LogEntry.objects.order_by("sequence").iterator(BATCH)) as entries,
-        closing(log.recompute()) as leaves,
+        closing(log.recompute_leaves()) as leaves,
     ):
         try:
-            _compare(entries, leaves)
+            _compare_log(entries, leaves)
         except (Damaged, KeyError) as error:
             raise Broken(f"the log cannot be recomputed from the snapshots ({error!r}).") from error
 
 
-def _compare(entries: Iterator[LogEntry], leaves: Iterable[log.Leaf]) -> None:
+def _compare_log(entries: Iterator[LogEntry], leaves: Iterable[log.Leaf]) -> None:
     nodes = {(level, at): bytes(digest) for level, at, digest in LogNode.objects.values_list("level", "position", "digest")}
     entry, size, is_any_signed = None, 0, False
     for leaf in leaves:
@@ -166,7 +166,7 @@ def _compare(entries: Iterator[LogEntry], leaves: Iterable[log.Leaf]) -> None:
                 what = "it is missing" if stored is None else "its digest is not what the snapshots have"
                 raise Broken(f"wire_lognode {at[0]}/{at[1]}: {what}.")
         is_any_signed = is_any_signed or bool(entry.origin)
-        if entry.origin and not log.is_signed(entry, leaf.root):
+        if entry.origin and not log.is_checkpoint_signed(entry, leaf.root):
             raise Broken(f"wire_logentry {entry.sequence}: its checkpoint does not bear the signature of one of the wire's keys.")
         if not entry.origin and bytes(entry.signature):
             raise Broken(f"wire_logentry {entry.sequence}: its signature names no origin.")
@@ -191,7 +191,7 @@ def check_changes() -> None:
                 last_changes[subject] = (number, kind, revision, other)
             elif kind == ChangeKind.ROSTER_REPLACED:
                 roster = revision or 0
-    _check_stories(last_changes, number)
+    _check_last_changes(last_changes, number)
     days: dict[dt.date, int] = dict(Snapshot.objects.order_by("sequence").values_list("wire_date", "revision"))
     for day, latest in days.items():
         if last_changes.pop(str(day), (0, "", 0, ""))[2] != latest:
@@ -203,7 +203,7 @@ def check_changes() -> None:
         raise Broken(f"wire_change: no change up to {number} says that the roster was replaced by its revision {newest}.")
 
 
-def _check_stories(last_changes: dict[str, tuple[int, str, int | None, str]], last: int) -> None:
+def _check_last_changes(last_changes: dict[str, tuple[int, str, int | None, str]], last: int) -> None:
     columns: Any = ("chatbotnews_id", "status", "current__revision", "event_id", "pending")
     with closing(one for one in Story.objects.published().values_list(*columns).iterator(BATCH)) as stories:
         for story, status, revision, event, is_pending in stories:

@@ -8,14 +8,14 @@ from config.errors import InvalidArgument
 from sources.roster import Houses
 from sources.vocabulary import Tier
 from wire.models import Story
-from wire.models.search import newest_places
+from wire.models.search import find_newest
 from wire.publishing import consensus
 from wire.publishing.event_view import date_report, precedes_others
 from wire.publishing.grouping import headline_similarity
 from wire.publishing.grouping.candidates import Item
 from wire.queries.events import view_event
 from wire.queries.site_pages import list_not_received
-from wire.queries.stories import get_standing, published_story
+from wire.queries.stories import find_published_story, resolve_merged_story
 from wire.schemas import build_from
 from wire.schemas.proofs import ComparedReport, ComparisonOut, DifferingFigure
 from wire.schemas.story import ConsensusOut, FirstReport, MatchOut, SiblingOut, StoryOut
@@ -35,41 +35,41 @@ def get_consensus(story_id: str | None = None, headline: str | None = None) -> C
     wins. Raises: InvalidArgument without either; NotFound for an unknown story.
     """
     if story_id is not None:
-        return _weigh(get_standing(published_story(story_id)))
+        return _weigh_story(resolve_merged_story(find_published_story(story_id)))
     if headline is None or not headline.strip():
         raise InvalidArgument("Neither story_id nor headline was given.", "Give one of them; story_id wins when both are given.")
-    found = _find_nearest(headline)
+    found = _find_nearest_story(headline)
     if found is None:
         notes = "No coverage found: no story has a similar headline. It may still be true; try search_wire with its main words."
         nothing: dict[str, Any] = dict.fromkeys(("first_reported", "story_id", "event_id", "matched"))
         nothing |= {"siblings": [], "sibling_details": [], "not_received": [], "maker_among_them": False}
         return ConsensusOut(consensus_score=0.0, cross_source_count=0, notes=notes, **nothing)
-    return _weigh(*found)
+    return _weigh_story(*found)
 
 
-def _find_nearest(headline: str) -> tuple[Story, float] | None:
+def _find_nearest_story(headline: str) -> tuple[Story, float] | None:
     """Return the story most like the headline, and its likeness."""
     asked = [Term((token,)) for token in dict.fromkeys(tokens.tokens(headline)) if token not in FREQUENT_WORDS][:MAX_TERMS]
     if not asked:
         return None
     # Those that hold every word, or the very headline would be missed once so many newer stories share a word with it.
-    places = {place for wanted in ([asked], [[term] for term in asked]) for place in newest_places(wanted, limit=CANDIDATES)}
+    places = {place for wanted in ([asked], [[term] for term in asked]) for place in find_newest(wanted, limit=CANDIDATES)}
     rows = Story.objects.live().filter(search_document__in=places).newest_first()
     columns = ("chatbotnews_id", "current__headline", "published_at", "event_id", "current__summary_medium")
     items = [Item(*row) for row in rows.values_list(*columns)]
-    if (found := headline_similarity.nearest(headline, items)) is None:
+    if (found := headline_similarity.find_nearest_story(headline, items)) is None:
         return None
     item, similarity = found
     return Story.objects.live().with_text().get(chatbotnews_id=item.chatbotnews_id), similarity
 
 
-def _weigh(story: Story, likeness: float | None = None) -> ConsensusOut:
+def _weigh_story(story: Story, likeness: float | None = None) -> ConsensusOut:
     """Return the figures of the story's day, and as siblings all stories public now. `likeness`: to the headline asked about."""
     assert story.current is not None, "surfaces read published revisions only"  # noqa: S101
     event = Story.objects.live().filter(event=story.event_id).exclude(pk=story.pk).with_text().newest_first()[:MOST]
     houses = Houses.load()
-    own = consensus.report_of(story, story.current, houses)
-    others = [consensus.report_of(other, other.current, houses) for other in event if other.current]
+    own = consensus.build_report(story, story.current, houses)
+    others = [consensus.build_report(other, other.current, houses) for other in event if other.current]
     found = consensus.weigh_consensus(own, others)
     dated = {other.chatbotnews_id: date_report(other.current) for other in (story, *event) if other.current}
     certain = precedes_others(dated[found.first.chatbotnews_id], dated.values())
@@ -168,7 +168,7 @@ def compare_coverage(event_id: str) -> ComparisonOut:
         agreement=view.agreement,
         in_all=[word for stem, word in stems[0].items() if stem in shared][:MOST_WORDS],
         reports=compared,
-        differing_figures=_list_differing(reports),
+        differing_figures=_list_differing_figures(reports),
         notes="Compares headlines and summaries, not whole articles: a word or figure missing here may be in the article.",
     )
 
@@ -188,7 +188,7 @@ def _read_figures(story: StoryOut) -> dict[str, Quantity]:
     return {f"{one.said} {one.of}".strip(): one for one in found if one.unit or one.of not in _NOTHING}
 
 
-def _list_differing(reports: list[StoryOut]) -> list[DifferingFigure]:
+def _list_differing_figures(reports: list[StoryOut]) -> list[DifferingFigure]:
     """Return figures of one thing ("%", "$", "minute", "books") of which publications have different ones."""
     said: dict[str, dict[Decimal, tuple[str, list[str]]]] = defaultdict(dict)
     names: dict[str, str] = {}

@@ -65,7 +65,7 @@ def _count_things(since: dt.datetime, until: dt.datetime) -> tuple[dict[Thing, G
     for story, moment, publisher, storyline, headline, summary in newest.iterator(2_000):
         found = [
             *(("topic", Topic(topic).label) for topic in topics[story]),
-            *(("name", name) for name in find_names(headline, summary)),
+            *(("name", name) for name in find_capitalised_names(headline, summary)),
         ]
         found += [("storyline", storyline)] if storyline else []
         totals[moment > since] += 1
@@ -87,7 +87,7 @@ def _count_things(since: dt.datetime, until: dt.datetime) -> tuple[dict[Thing, G
     return growing, things
 
 
-def find_names(headline: str, summary: str) -> set[str]:
+def find_capitalised_names(headline: str, summary: str) -> set[str]:
     """Return what is written with capitals within a sentence; of headlines in title case nothing."""
     names = set[str]()
     for text in (headline, summary):

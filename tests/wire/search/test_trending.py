@@ -13,9 +13,9 @@ from tests.wire.site.test_site import page
 from wire import queries
 from wire.ingest import corrections
 from wire.models import SearchDocument, Snapshot, Story, StoryRevision, StoryTopic
-from wire.models.search import encode_filters, first_place, newest_places, place
+from wire.models.search import encode_filters, find_newest, get_first_place, get_place
 from wire.models.story import BY_EDITOR
-from wire.publishing.indexing import free_places
+from wire.publishing.indexing import find_free_places
 from wire.schemas.params import Group
 from wire.search import cursor, ranking
 from wire.text.query import Term, forms
@@ -76,7 +76,7 @@ def test_of_a_long_topic_the_newest_stories_are_summed_up(monkeypatch: pytest.Mo
 def test_the_days_of_a_long_archive_are_counted_no_further(monkeypatch: pytest.MonkeyPatch) -> None:
     publish(*(entry(published_at=f"2026-01-{day}T10:00:00Z") for day in (12, 13, 14, 15)))
     monkeypatch.setattr(cursor, "COUNTED", 2)
-    listed = queries.list_days(limit=3)
+    listed = queries.list_published_days(limit=3)
     assert (listed.total, listed.total_is_exact, len(listed.dates)) == (2, False, 3)
 
 
@@ -125,11 +125,11 @@ def test_a_rare_word_is_found_however_old_its_story() -> None:
 
 
 def test_places_are_in_the_order_of_lists(ten: list[str]) -> None:
-    stories = {story.chatbotnews_id: place(story.published_at, story.chatbotnews_id) for story in Story.objects.all()}
+    stories = {story.chatbotnews_id: get_place(story.published_at, story.chatbotnews_id) for story in Story.objects.all()}
     assert sorted(stories, key=lambda story: -stories[story]) == ten
     newest = Story.objects.newest_first()[0]
-    assert first_place(newest.published_at) <= stories[ten[0]] < first_place(newest.published_at + dt.timedelta(seconds=1))
-    assert newest_places([[Term(tuple(tokens("quince")))]], limit=3) == [stories[story] for story in ten[:3]]
+    assert get_first_place(newest.published_at) <= stories[ten[0]] < get_first_place(newest.published_at + dt.timedelta(seconds=1))
+    assert find_newest([[Term(tuple(tokens("quince")))]], limit=3) == [stories[story] for story in ten[:3]]
 
 
 def test_two_stories_never_take_one_place() -> None:
@@ -137,9 +137,9 @@ def test_two_stories_never_take_one_place() -> None:
     documents = list(SearchDocument.objects.order_by("pk").select_related("story"))
     SearchDocument.objects.all().delete()
     story = documents[0].story
-    assert free_places([story, story]) == [documents[0].pk, documents[0].pk - 1]
+    assert find_free_places([story, story]) == [documents[0].pk, documents[0].pk - 1]
     documents[0].save(force_insert=True)
-    assert free_places([story]) == [documents[0].pk - 1]
+    assert find_free_places([story]) == [documents[0].pk - 1]
 
 
 def test_no_two_filters_have_one_mark() -> None:
@@ -155,12 +155,12 @@ def test_no_two_filters_have_one_mark() -> None:
 def test_a_corrected_story_is_found_by_its_new_category_and_pairs() -> None:
     publish(made := entry(title="Quince robots learn", summary=""))
     story_id = story_of(made).chatbotnews_id
-    corrections.classify(story_id, category=Category.FUNDING, topics=[Topic.META], reason="It was.", now=NOW)
-    corrections.correct(story_id, headline="Robots quince learn", reason="The order.", now=NOW)
+    corrections.classify_story(story_id, category=Category.FUNDING, topics=[Topic.META], reason="It was.", now=NOW)
+    corrections.correct_texts(story_id, headline="Robots quince learn", reason="The order.", now=NOW)
     assert search_wire("quince", category=Category.FUNDING, topic=Topic.META).total == 1
     assert search_wire('"robots quince"').total == 1
     assert search_wire('"quince robots"').total == 0
-    corrections.withdraw(story_id, reason="Retracted.", now=NOW)
+    corrections.withdraw_story(story_id, reason="Retracted.", now=NOW)
     assert search_wire("quince").total == SearchDocument.objects.count() == StoryTopic.objects.count() == 0
 
 
@@ -172,8 +172,8 @@ def test_what_is_asked_of_an_index_is_no_query_syntax() -> None:
 
 def test_the_archive_shows_one_year_and_names_the_others(client: Client) -> None:
     publish(entry(published_at="2024-12-31T10:00:00Z"), entry(published_at="2026-01-15T10:00:00Z"))
-    assert queries.calendar() == (2026, [2026, 2025, 2024], {DAY: 1})
-    assert queries.calendar(2024)[2] == {dt.date(2024, 12, 31): 1}
+    assert queries.get_calendar() == (2026, [2026, 2025, 2024], {DAY: 1})
+    assert queries.get_calendar(2024)[2] == {dt.date(2024, 12, 31): 1}
     page(client, "/archive?year=2025")
     for year in ("2023", "0", "99999999999999", "x"):
         assert client.get("/archive", {"year": year}).status_code == 404

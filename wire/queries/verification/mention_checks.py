@@ -12,7 +12,7 @@ from citations.find.normalize import find_words, words_of
 from citations.find.segments import ID
 from citations.sentence_boundaries import sentences
 from wire.models import StoryRevision
-from wire.queries.verification.own_words import ABOUT, MOSTLY, check_own_words
+from wire.queries.verification.paraphrase_checks import ABOUT, MOSTLY, check_own_words
 from wire.queries.verification.record import CheckResult, Publications, StoryRecord, parse_revision
 from wire.text import claim_match
 from wire.text.lexicons import load
@@ -39,7 +39,7 @@ def check_mention(found: CitationMatch, known: StoryRecord, publications: Public
     day = known.story.wire_date.isoformat()
     # Dates outside of a bracket are perhaps of something else.
     other_dates = [date for date in dates_in(text) if date not in found.dates and not day.startswith(date)]
-    judged = [(*_judge(said, other_dates, row, known), row) for row in known.candidate_revisions(result.pinned)]
+    judged = [(*_judge_words(said, other_dates, row, known), row) for row in known.candidate_revisions(result.pinned)]
     level, problem, row = min(judged, key=lambda one: one[0])  # of those that fit as well as each other, the newest
     if level == WRONG:
         result.fail(problem)
@@ -47,7 +47,7 @@ def check_mention(found: CitationMatch, known: StoryRecord, publications: Public
         result.note(problem)
         check_own_words(text, known, result)
     for url in find_urls(found.text):
-        if ID.search(url) is None and not known.is_url(url) and not url.startswith(settings.WIRE_SITE_URL):
+        if ID.search(url) is None and not known.has_url(url) and not url.startswith(settings.WIRE_SITE_URL):
             result.note(f"{url} is not an address of this story.")
     if row is not known.current and result.revision is None:
         result.revision = row.revision
@@ -62,19 +62,19 @@ def _choose_near(near: tuple[str, str], known: StoryRecord) -> str:
     return near[shares.index(max(shares))] if max(shares) >= 1 / 2 else ""
 
 
-def check_behind(behind: str, known: StoryRecord, result: CheckResult) -> None:
+def check_text_behind(behind: str, known: StoryRecord, result: CheckResult) -> None:
     """Check how a sentence goes on behind a citation of one of the formats, which may be all that is wrong with it."""
     said = DATE.sub(" ", NO_WORDS.sub(" ", behind))
     if _LIGHT.issuperset(words_of(said)):
         return
-    level, problem = min(_judge(said, [], row, known) for row in known.candidate_revisions(result.pinned))
+    level, problem = min(_judge_words(said, [], row, known) for row in known.candidate_revisions(result.pinned))
     if level == WRONG:
         result.fail(problem)
     elif level == REWORDED:
         result.note(f"The sentence goes on after the citation. {problem}")
 
 
-def check_around(around: str, known: StoryRecord, result: CheckResult) -> None:
+def check_text_around(around: str, known: StoryRecord, result: CheckResult) -> None:
     """Check other sentences of its paragraph, which may be the writer's own: only what the record plainly says otherwise."""
     for sentence in sentences(DATE.sub(" ", NO_WORDS.sub(" ", around))):
         claim, reasons = claim_match.parse_statement(sentence), []
@@ -86,7 +86,7 @@ def check_around(around: str, known: StoryRecord, result: CheckResult) -> None:
             result.note(f"In a sentence next to the citation: {reasons[0]}")
 
 
-def _judge(said: str, other_dates: list[str], row: StoryRevision, known: StoryRecord) -> tuple[int, str]:
+def _judge_words(said: str, other_dates: list[str], row: StoryRevision, known: StoryRecord) -> tuple[int, str]:
     """Return how words fit a revision, and what is the matter with them."""
     date = known.story.wire_date
     text = re.sub(_DAYS.format(day=date), " ", said, flags=re.I)  # without a year; DATE has those with one

@@ -16,7 +16,7 @@ from config.plugins import list_plugins
 from sources import health
 from sources.models import Feed
 from wire.admin.base import ModelAdmin, Row
-from wire.ingest import lexicon
+from wire.ingest import classifier_terms
 from wire.ingest.classify import DEFAULT
 from wire.ingest.evidence import NEAR
 from wire.models import Entity, Event, Story, StoryPair
@@ -61,23 +61,23 @@ class Queue:
 
 def _find_without_lexicon_match() -> list[int]:
     """Return the newest stories of the default category that no term of the lexicon matches."""
-    terms = lexicon.load()
+    terms = classifier_terms.load_lexicon()
     newest = Story.objects.live().filter(category=DEFAULT, editor_category="").newest_first()
     rows = newest.values_list("pk", "current__headline", "current__summary_medium")[:LOOKED_AT]
     return [pk for pk, headline, summary in rows if not terms.category_or_none(headline, summary)]
 
 
-def _active_feeds() -> QuerySet[Feed]:
+def _select_active_feeds() -> QuerySet[Feed]:
     return Feed.objects.filter(active=True, publication__seat__isnull=False)
 
 
-def _find_silent() -> list[int]:
+def _find_silent_feeds() -> list[int]:
     now = timezone.now()
-    feeds = _active_feeds().filter(health__failures=0).select_related("health")
+    feeds = _select_active_feeds().filter(health__failures=0).select_related("health")
     return [feed.pk for feed in feeds if health.is_silent(feed.health, now)]
 
 
-def _find_twins() -> list[int]:
+def _find_twin_stories() -> list[int]:
     """Return the newest stories of which their publication has another with the same headline, not long before or after."""
     newest = Story.objects.live().newest_first().values_list("pk", "publication", "current__headline", "published_at")[:TWINS_AMONG]
     rows = [(pk, (publication, headline_key(headline)), at) for pk, publication, headline, at in newest]
@@ -86,14 +86,14 @@ def _find_twins() -> list[int]:
     return [pk for pk, key, at in rows if key in places and sum(abs(at - other) <= NEAR for other in places[key]) > 1]
 
 
-def _find_grown() -> QuerySet[Any, Any]:
+def _find_linked_events() -> QuerySet[Any, Any]:
     """Select events that began lately and that the machine, not an editor, linked to earlier ones."""
     recent = Story.objects.live().filter(event=OuterRef("pk"), published_at__gte=timezone.now() - RECENT)
     linked = Event.objects.filter(storyline__isnull=False, storyline_pinned=False).exclude(storyline=F("pk"))
     return linked.filter(Exists(recent)).values("pk")
 
 
-def _find_disagreeing() -> QuerySet[Any, Any]:
+def _find_disagreeing_events() -> QuerySet[Any, Any]:
     """Select events whose best story is poorly corroborated by the others, without those that editors settled."""
     events = Story.objects.live().filter(event__isnull=False).order_by().values("event")
     unsettled = Count("pk", filter=Q(event_pinned=False))
@@ -105,14 +105,14 @@ def _find_disagreeing() -> QuerySet[Any, Any]:
 Rows = Mapping[str, tuple[type[Model], Callable[[], Any]]]
 _ROWS: Final[Rows] = {
     "one-event": (StoryPair, lambda: StoryPair.objects.waiting().values("pk")),
-    "twins": (Story, _find_twins),
-    "grew": (Event, _find_grown),
-    "failing": (Feed, lambda: _active_feeds().filter(health__failures__gt=0).values("pk")),
-    "silent": (Feed, _find_silent),
-    "empty": (Feed, lambda: _active_feeds().filter(health__empty_since__isnull=False).values("pk")),
+    "twins": (Story, _find_twin_stories),
+    "grew": (Event, _find_linked_events),
+    "failing": (Feed, lambda: _select_active_feeds().filter(health__failures__gt=0).values("pk")),
+    "silent": (Feed, _find_silent_feeds),
+    "empty": (Feed, lambda: _select_active_feeds().filter(health__empty_since__isnull=False).values("pk")),
     "unclassified": (Story, _find_without_lexicon_match),
     "flagged": (Story, lambda: Story.objects.live().filter(current__untrusted_instructions=True).values("pk")),
-    "low-agreement": (Event, _find_disagreeing),
+    "low-agreement": (Event, _find_disagreeing_events),
     "new-names": (Entity, lambda: Entity.objects.filter(state=Entity.State.PROPOSED).values("pk")),
     "no-summary": (Story, lambda: Story.objects.live().filter(current__summary_medium="").values("pk")),
 }

@@ -33,7 +33,7 @@ def check_own_words(said: str, known: StoryRecord, result: CheckResult, *, is_no
     is_lead = is_note and not result.is_reworded and any(one.field in COPIED for one in result.checks)
     if not words_of(text) or (is_lead and not shares_words(text, known, HALF)):
         return
-    level, problem = min(_judge(text, row, is_lead=is_lead) for row in known.candidate_revisions(result.pinned))
+    level, problem = min(_judge_paraphrase(text, row, is_lead=is_lead) for row in known.candidate_revisions(result.pinned))
     if level == WRONG:
         result.fail(problem)
     elif level == UNSUPPORTED:
@@ -56,18 +56,18 @@ def is_changed_copy(said: str, known: StoryRecord) -> bool:
 
 def shares_words(said: str, known: StoryRecord, least: float = SOME) -> bool:
     """Return whether a text has enough of the record's words to be about it; else it is of another story."""
-    return share_words(said, known) >= least
+    return measure_word_share(said, known) >= least
 
 
-def share_words(said: str, known: StoryRecord) -> float:
+def measure_word_share(said: str, known: StoryRecord) -> float:
     """Return the share of a text's words that are the record's, 0 to 1; 1 for a text without words."""
     told = claim_match.parse_statement(NO_WORDS.sub(" ", said)).told
-    return max(len(told & read_record(row).stems) for row in known.revisions) / len(told) if told else 1.0
+    return max(len(told & parse_whole_record(row).stems) for row in known.revisions) / len(told) if told else 1.0
 
 
-def _judge(said: str, row: StoryRevision, *, is_lead: bool) -> tuple[int, str]:
+def _judge_paraphrase(said: str, row: StoryRevision, *, is_lead: bool) -> tuple[int, str]:
     """Return how words fit a revision, and what is the matter with them; `is_lead`: only figures and names matter."""
-    claim, record = claim_match.parse_statement(said), read_record(row)
+    claim, record = claim_match.parse_statement(said), parse_whole_record(row)
     shared = (claim.stems & record.stems) - claim_match.COMMON
     is_mostly = len(claim.told & record.stems) >= MOSTLY * len(claim.told)
     if len(shared) >= ABOUT:
@@ -90,7 +90,7 @@ def _judge(said: str, row: StoryRevision, *, is_lead: bool) -> tuple[int, str]:
     return SUPPORTED, ""
 
 
-def read_record(row: StoryRevision) -> Statement:
+def parse_whole_record(row: StoryRevision) -> Statement:
     """Return what a revision says, with who says it and when."""
     at = row.published_at
     said_by = f"{row.original_publisher} {row.author or ''} {row.credited_source or ''}"

@@ -13,11 +13,11 @@ from wire.models import Snapshot
 OF_DATABASES: Final = {f"{name}{file}" for name in ("DATABASE_URL", "DATABASE_REPLICA_URL") for file in ("", "_FILE")}
 
 
-def is_chosen() -> bool:
+def is_sample_chosen() -> bool:
     return get_choice_file().exists()
 
 
-def choose(*, sample: bool) -> None:
+def choose_wire(*, sample: bool) -> None:
     """Store the choice; a running `serve` follows within seconds."""
     if sample:
         get_choice_file().touch()
@@ -29,7 +29,7 @@ def get_choice_file() -> Path:
     return Path(settings.WIRE_DATA_DIR) / "serve-sample"
 
 
-def has_content() -> bool:
+def has_live_content() -> bool:
     """Return if anything was published or entered; an app says in `has_content` of its AppConfig if it holds such content."""
     try:
         apart = [app.has_content for app in apps.get_app_configs() if hasattr(app, "has_content")]

@@ -11,7 +11,7 @@ from sources.models import Feed, FeedHealth
 from tests.claims import claim, load
 from tests.factories import entry, feed_of, publish, story_of
 from tests.wire.desk import at_desk, person, words
-from wire.admin.queues import Queue, list_queues
+from wire.admin.review_queues import Queue, list_queues
 from wire.corpora.factchecks import queues
 from wire.ingest import corrections
 from wire.models import Event, LexiconTerm, Story, StoryRevision
@@ -78,7 +78,7 @@ def test_unclassified_stories_wait_until_a_category_is_chosen(desk: Client) -> N
     queue = BY_NAME["unclassified"]
     assert "Quince Gherkin Marmot" in shown(desk, queue)
     assert f"{queue.title}: 1" in words(desk.get("/admin/"))
-    corrections.classify(story_of(made).chatbotnews_id, category=Category.INDUSTRY, topics=[], reason="It is.")
+    corrections.classify_story(story_of(made).chatbotnews_id, category=Category.INDUSTRY, topics=[], reason="It is.")
     assert queue.count() == 0
 
 
@@ -90,7 +90,7 @@ def test_flagged_stories_and_those_without_a_summary_are_listed_apart(desk: Clie
         page = shown(desk, BY_NAME[name])
         assert there in page
         assert "1 story" in page
-    corrections.withdraw(story_of(flagged).chatbotnews_id, reason="An attack.")
+    corrections.withdraw_story(story_of(flagged).chatbotnews_id, reason="An attack.")
     assert BY_NAME["flagged"].count() == 0
 
 
