@@ -16,7 +16,7 @@ from typing import Any, Final
 import orjson
 
 from citations.find.finder import find_citations
-from citations.format.formats import Citable, CitationFormat, cite
+from citations.format.formats import Citable, CitationFormat, cite_story
 from config.errors import WireError
 from mcpserver.servers.wire import resources
 from sources.entries import Entry
@@ -112,7 +112,7 @@ def _could_be_two(story: Citable) -> bool:
 
 def _comes_back(story: Citable, form: CitationFormat) -> None:
     story_id = None if form == CitationFormat.INLINE else story.chatbotnews_id
-    assert read_back(cite(story, form)) == (form, story_id, story.publisher)
+    assert read_back(cite_story(story, form)) == (form, story_id, story.publisher)
 
 
 def cursors(data: bytes) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from rapidfuzz import fuzz
 
-from citations.format.claim_text import comments_on_news, states_news
+from citations.format.claim_text import is_commentary, is_news_statement
 from sources.vocabulary import Tier
 from wire.text.filters import Genre, find_genre
 from wire.text.identity import headline_key
@@ -194,7 +194,7 @@ def rank_reports(reports: Sequence[Report], quotable: Sequence[bool]) -> list[Ke
             not one.is_news,
             one.tier == Tier.CORPORATE,
             total < TYPICAL * max(likeness),
-            not states_news(one.headline),
+            not is_news_statement(one.headline),
             one.tier,
             one.published_at.timestamp(),
             one.chatbotnews_id,
@@ -244,8 +244,8 @@ def weigh_headline(headline: str, category: str, topics: Collection[str]) -> flo
         return 0
     is_large = bool(_BILLIONS.search(headline))
     is_tracked = is_large or bool(topics)
-    if not is_tracked or not states_news(_SECOND_THOUGHT.split(headline)[0]):
+    if not is_tracked or not is_news_statement(_SECOND_THOUGHT.split(headline)[0]):
         return 0.5 if is_tracked else 0.25
-    if comments_on_news(headline):
+    if is_commentary(headline):
         return 1
     return STATEMENT + bool(COMPANIES & {*topics}) + is_large

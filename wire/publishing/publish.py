@@ -14,7 +14,7 @@ from django.db import transaction
 from django.db.models import Max
 from django.utils import timezone
 
-from citations.format.formats import CitationFormat, cite
+from citations.format.formats import CitationFormat, cite_story
 from config.errors import RosterLocked
 from sources import picture_store, roster
 from sources.roster import Houses
@@ -268,7 +268,7 @@ def _brief_stories(rows: Sequence[DayStory], derived: Mapping[str, Derived], all
             makers_of_day=tuple(name for name in makers.get(event_id, []) if (event_id, name) in told),
             voices=tuple(name for name in reporting if (event_id, name) in told),
             voices_of_other_days=tuple(name for name in reporting if (event_id, name) not in told),
-            cite=partial(cite, cited, CitationFormat.LAYERED),
+            cite=partial(cite_story, cited, CitationFormat.LAYERED),
             permalink=cited.permalink,
             quotable=not revision.untrusted_instructions,
         )

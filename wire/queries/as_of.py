@@ -6,7 +6,7 @@ from typing import Final
 
 import orjson
 
-from citations.format.formats import CitationFormat, cite
+from citations.format.formats import CitationFormat, cite_story
 from config.errors import NotFound, Withdrawn
 from wire.models import Snapshot, Story, StoryRevision
 from wire.publishing.story_json import Derived, citable, permalink, render, revision_out
@@ -132,7 +132,7 @@ def get_pinned_citation(story_id: str, form: CitationFormat) -> CitationOut | No
     story, row = found
     if (story.status == Status.WITHDRAWN and not story.merged_into) or row.status == Status.WITHDRAWN:
         raise Withdrawn(f"{story.chatbotnews_id} was withdrawn and must not be cited.", "search_wire finds other coverage.")
-    text = cite(citable(story, row), form).replace(permalink(story.chatbotnews_id), permalink(story_id))
+    text = cite_story(citable(story, row), form).replace(permalink(story.chatbotnews_id), permalink(story_id))
     return CitationOut(citation=text, format=str(form), story_id=story.chatbotnews_id)
 
 

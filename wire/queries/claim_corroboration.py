@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from citations.sentence_boundaries import sentences
+from citations.sentence_boundaries import split_sentences
 from config.errors import InvalidArgument
 from sources import names
 from sources import queries as sources_queries
@@ -154,7 +154,7 @@ def _read_text(story: StoryOut) -> str:
 
 
 def _to_voice(claim: Statement, story: StoryOut) -> VoiceOut:
-    parts = [story.headline, *sentences(story.summary_medium)]
+    parts = [story.headline, *split_sentences(story.summary_medium)]
     return build_from(
         VoiceOut,
         story,

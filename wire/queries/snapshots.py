@@ -8,7 +8,7 @@ from django.conf import settings
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from citations.sentence_boundaries import first_sentence
+from citations.sentence_boundaries import get_first_sentence
 from config.errors import NotFound, NothingPublished
 from sources.models import utc_today
 from sources.queries import EXTENSION_POLICY
@@ -244,7 +244,7 @@ def _read_take(snapshot: Snapshot) -> schemas.EditorTakeOut:
 
 def _read_take_detail(day: dt.date, markdown: str) -> schemas.TakeDetail:
     detail, url = editors_take.detail(markdown), f"{settings.WIRE_SITE_URL}/editor-take/{day}"
-    sentence = first_sentence(detail.summary)
+    sentence = get_first_sentence(detail.summary)
     if editors_take.BY_HAND not in markdown:  # a generated one begins with "The" or "No"
         sentence = sentence[:1].lower() + sentence[1:]
     cited = f"According to the ChatbotNews.ai Editor's Take of {day}, {sentence.rstrip('.')}. Source: {url}"

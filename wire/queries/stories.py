@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple, TypedDict, Unpack
 import orjson
 from django.db.models import Count, Max, Min, QuerySet
 
-from citations.format.formats import CitationFormat, cite
+from citations.format.formats import CitationFormat, cite_story
 from config.errors import NotFound, Withdrawn
 from config.plugins import get_story_extras
 from sources.models import Publication, utc_today
@@ -72,7 +72,9 @@ def get_citation(story_id: str, citation_format: CitationFormat = CitationFormat
             "get_story tells its status; search_wire finds other coverage.",
         )
     return CitationOut(
-        citation=cite(citable(story, story.current), citation_format), format=str(citation_format), story_id=story.chatbotnews_id
+        citation=cite_story(citable(story, story.current), citation_format),
+        format=str(citation_format),
+        story_id=story.chatbotnews_id,
     )
 
 

@@ -7,7 +7,7 @@ from functools import lru_cache
 from itertools import chain
 from typing import Final
 
-from citations.sentence_boundaries import ends_whole, first_sentence
+from citations.sentence_boundaries import ends_like_sentence, get_first_sentence
 from wire.text.lexicons import compile_patterns, join_patterns, load
 
 _LEXICON: Final = load("filters")
@@ -55,7 +55,7 @@ def is_caption(text: str, *, of_maker: bool = False) -> bool:
         if seen - 2 * len(words["news"]) >= (2 if pictures else 4):
             return True
     has_scenery = bool(_DESCRIPTIONS["scenery"].search(text))
-    if not ends_whole(text):
+    if not ends_like_sentence(text):
         is_label = len(text) <= _LONGEST_LABEL and not _SAYS_SOMETHING.search(text)
         return is_label or found["described"] or found["begins_with_picture"] or has_scenery
     return found["begins_with_picture"] and found["described"] and has_scenery
@@ -69,7 +69,7 @@ def repeats_headline(headline: str, text: str) -> bool:
 
 def strip_headline(headline: str, text: str) -> str:
     """Return `text` from its second sentence on if its first repeats the headline; as it is if it has no other."""
-    first = first_sentence(text)
+    first = get_first_sentence(text)
     return text[len(first) :].lstrip() or text if repeats_headline(headline, first) else text
 
 

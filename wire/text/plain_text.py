@@ -6,7 +6,7 @@ from typing import Final
 
 import nh3
 
-from citations.sentence_boundaries import STOP, ends_whole, first_sentence, whole_sentences
+from citations.sentence_boundaries import STOP, ends_like_sentence, get_first_sentence, keep_whole_sentences
 from config.unicode import normalize
 from wire.text.filters import is_boilerplate, strip_glued
 from wire.text.lexicons import compile_patterns, join_patterns, load
@@ -103,13 +103,13 @@ def summary(markup: str) -> str:
     credit = _CREDIT_FIRST.match(text)
     printed = text[credit.end() :] if credit else text
     text = strip_glued(printed)
-    while (sentence := first_sentence(text)) and is_boilerplate(sentence):
+    while (sentence := get_first_sentence(text)) and is_boilerplate(sentence):
         text = strip_glued(text[len(sentence) :].lstrip())
     opening = text
     while (shorter := _strip_tail(text)) != text:
         text = shorter
-    if len(text) > SHORT and not ends_whole(text):  # so long a one was cut off on its way here
-        text = whole_sentences(text, len(text)) or text
+    if len(text) > SHORT and not ends_like_sentence(text):  # so long a one was cut off on its way here
+        text = keep_whole_sentences(text, len(text)) or text
     if opening != printed and len(text) < _FRAGMENT and text.endswith("…"):  # cut off before it said anything
         return ""
     return cut(text, MEDIUM)
@@ -124,7 +124,7 @@ def cut(text: str, limit: int) -> str:
     """
     if len(text) <= limit:
         return text
-    if whole := whole_sentences(text, limit):
+    if whole := keep_whole_sentences(text, limit):
         return whole
     text = _cut_at_word(text, limit)
     opened = [text.rindex(a) for a, b in ('""', "“”", "«»") if (text.count(a) % 2 if a == b else text.count(a) > text.count(b))]
@@ -193,11 +193,11 @@ def _strip_tail(text: str) -> str:
     for call in _CALL_TO_READ.finditer(text, max(0, len(text) - _TAIL)):
         before, rest = text[: call.start()].rstrip(), text[call.end() :].strip(" .…»›→>")
         # "Read more at …" only between sentences, or "Kids Read More Books" would lose its end.
-        if not rest or (before and ends_whole(before) and not any(stop in rest for stop in ".!?")):
+        if not rest or (before and ends_like_sentence(before) and not any(stop in rest for stop in ".!?")):
             text = before
             break
     for stop in STOP.finditer(text, max(0, len(text) - _TAIL)):
         if _FOOTER.match(text, stop.end() + 1):
             return text[: stop.end()]
     shorter = _TRUNCATED.sub("", text)
-    return shorter if shorter == text or ends_whole(shorter) else shorter + "…"
+    return shorter if shorter == text or ends_like_sentence(shorter) else shorter + "…"

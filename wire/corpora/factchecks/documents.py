@@ -1,6 +1,6 @@
 """Fact-checks in the search over all systems."""
 
-from citations.format.corpora import title_factcheck
+from citations.format.corpora import build_factcheck_title
 from config.errors import Forbidden, Withdrawn
 from config.plugins import DocumentKind
 from wire.corpora.factchecks import api_keys, queries, rendering
@@ -44,7 +44,7 @@ def _to_hit(claim: FoundClaimOut | ClaimOut, citation: str) -> DocumentHit:
     return DocumentHit(
         kind=NAME,
         id=f"{NAME}:{own_id}",
-        title=fold(title_factcheck(claim.synopsis or own_id, claim.rating_label)),  # a false claim is never shown as a fact
+        title=fold(build_factcheck_title(claim.synopsis or own_id, claim.rating_label)),  # a false claim is never shown as a fact
         url=claim.permalink,
         source=claim.publisher,
         published_at=timestamp(claim.published_at) if claim.published_at else None,

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import trafilatura
 from markdown_it import MarkdownIt
 
-from citations.sentence_boundaries import ends_whole
+from citations.sentence_boundaries import ends_like_sentence
 from sources.entries import Entry
 from sources.names import Name, resolve
 from sources.parse.article import Article
@@ -56,7 +56,7 @@ def summaries(items: Iterable[tuple[str, str, bool]]) -> Figures:
         elif repeats_headline(headline, shown):
             counts["repeated"] += 1
         else:
-            counts["cut" if shown.endswith("…") else "whole" if ends_whole(shown) else "no_sentence"] += 1
+            counts["cut" if shown.endswith("…") else "whole" if ends_like_sentence(shown) else "no_sentence"] += 1
             counts["opening_dropped"] += not shown.startswith(text[:OPENING][: len(shown) - 1])
     return {"items": sum(counts.values()) - counts["opening_dropped"], **counts}
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from urllib.parse import unquote
 
-from citations.find.normalize import is_quoted_from, words_of
+from citations.find.normalize import fold_words, is_quoted_from
 from citations.format.formats import Citable
 from sources import names
 from sources.queries import known_names
@@ -62,7 +62,7 @@ class StoryRecord:
     @cached_property
     def words(self) -> frozenset[str]:
         names_of = (f"{row.author or ''} {row.original_publisher} {row.credited_source or ''}" for row in self.revisions)
-        return frozenset(word for text in (*(text for _, _, text in self.texts), *names_of) for word in words_of(text))
+        return frozenset(word for text in (*(text for _, _, text in self.texts), *names_of) for word in fold_words(text))
 
     def find_quote(self, quoted: str) -> list[tuple[str, int]]:
         """Return where quoted words stand, the newest first: the name of the text and the revision."""
@@ -91,7 +91,7 @@ class Publications:
 
     @cached_property
     def by_words(self) -> dict[tuple[str, ...], str]:
-        return {words_of(one.canonical): one.canonical for one in self._names}
+        return {fold_words(one.canonical): one.canonical for one in self._names}
 
 
 @dataclass
