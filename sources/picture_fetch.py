@@ -70,7 +70,7 @@ def _fetch(url: str, policy: fetch.Policy) -> bytes:
     with closing(fetch.fetch_all([fetch.Ask(0, url, accept=ACCEPT)], bounded, notes)) as fetched:
         ((_, outcome),) = fetched
     try:
-        routing.write(notes.save)
+        routing.run_write(notes.save)
     except Error:
         log.exception("What was learnt about a picture's server could not be stored.")
     if not isinstance(outcome, fetch.Fetched):

@@ -14,7 +14,7 @@ import orjson
 from django.conf import settings
 
 from config.database import routing
-from config.database.threads import in_thread
+from config.database.threads import run_in_thread
 from config.errors import InvalidArgument, NotFound, Unavailable, WireError
 from config.http.connection_slots import Places, wait_for_disconnect
 from config.http.publish_waiters import Watch
@@ -86,7 +86,7 @@ class StreamingMiddleware:
 
 
 async def _answer_limits(_scope: Scope, _receive: Receive, send: Send) -> None:
-    found = await in_thread(check_limits, goes_outside=True)  # Redis may be slow
+    found = await run_in_thread(check_limits, goes_outside=True)  # Redis may be slow
     await _send(send, 200, found.model_dump_json().encode())
 
 
@@ -131,7 +131,7 @@ async def _answer_poll(scope: Scope, receive: Receive, send: Send) -> None:
 
 async def _stream(scope: Scope, receive: Receive, send: Send) -> None:
     params = _read_params(scope)
-    with _places.hold(scope, MAX_STREAMS) as refusal:
+    with _places.hold_slot(scope, MAX_STREAMS) as refusal:
         if refusal is not None:
             await refusal.send(send, jsonrpc=False)
             return
@@ -192,13 +192,13 @@ async def _follow(send: Send, kinds: Any, cursor: str, leaving: "asyncio.Task[No
 
 
 async def _read_last_cursor() -> str:
-    return await in_thread(lambda: routing.read(last_cursor))
+    return await run_in_thread(lambda: routing.run_query(last_cursor))
 
 
 async def _read_changes(**asked: Any) -> ChangesOut:
     if routing.source.away:
         raise Unavailable
-    return await in_thread(lambda: routing.read(lambda: get_changes(**asked)))
+    return await run_in_thread(lambda: routing.run_query(lambda: get_changes(**asked)))
 
 
 def _parse(params: dict[str, str], known: set[str]) -> dict[str, Any]:

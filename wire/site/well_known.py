@@ -13,7 +13,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from config.errors import NotFound
-from config.http.responses import BRIEFLY, answer, json_answer
+from config.http.responses import BRIEFLY, dump_json, schema_response
 from config.plugins import list_plugins
 from sources import queries as sources_queries
 from wire import queries
@@ -132,7 +132,7 @@ def mcp_servers(_request: HttpRequest) -> HttpResponse:
     for changes, more in cards:
         card = wires | changes
         servers.append({name: card[name] for name in ("name", "title", "description")} | {"url": card["remotes"][0]["url"]} | more)
-    response = json_answer({"servers": servers}, BRIEFLY)
+    response = dump_json({"servers": servers}, BRIEFLY)
     response["Access-Control-Allow-Origin"] = "*"
     return response
 
@@ -140,7 +140,7 @@ def mcp_servers(_request: HttpRequest) -> HttpResponse:
 @require_safe
 def wire_keys(_request: HttpRequest) -> HttpResponse:
     """Answer the public keys that ever signed a snapshot; open to scripts of any site."""
-    response = answer(queries.wire_keys(), BRIEFLY)
+    response = schema_response(queries.wire_keys(), BRIEFLY)
     response["Access-Control-Allow-Origin"] = "*"
     return response
 

@@ -87,7 +87,7 @@ def article_at(publisher: Publisher, url: str, seconds: float = SECONDS, how: fe
     until, how = time.monotonic() + seconds, how or feed_entries.policy()
     lane = _lanes.setdefault(publisher.pk, _Lane(how.gap))
     with _wait_turn(publisher, lane, until):
-        article = routing.write(lambda: _find_article(publisher, canonical_key(url)))  # another asker may have had it read
+        article = routing.run_write(lambda: _find_article(publisher, canonical_key(url)))  # another asker may have had it read
         if article is not None and article.is_read:
             return article
         draft = _read_page(publisher, article.url if article else url, article, until, how, lane)
@@ -95,7 +95,7 @@ def article_at(publisher: Publisher, url: str, seconds: float = SECONDS, how: fe
         # article. Searches find one that is stored when the wire next publishes or indexes.
         if article is not None:
             try:
-                return routing.write(lambda: _store_page(publisher, canonical_key(url), draft))
+                return routing.run_write(lambda: _store_page(publisher, canonical_key(url), draft))
             except Error:
                 log.exception("%s was read, but could not be stored.", draft.url)
         return store.build_article(publisher, draft, timezone.now())
@@ -156,7 +156,7 @@ def _read_page(
     with closing(fetch.fetch_all([ask(publisher, 0, url)], patient, notes)) as fetched:
         ((_, outcome),) = fetched
     try:
-        routing.write(notes.save)
+        routing.run_write(notes.save)
     except Error:
         log.exception("What was learnt of a publisher's server could not be stored.")
     lane.gap = max(how.gap, fetch.crawl_delay(notes, url, how))

@@ -17,7 +17,7 @@ import orjson
 from django.conf import settings
 from django.utils import timezone
 
-from config.tokens import token_hash
+from config.tokens import hash_token
 from sources import fetch
 from sources.entries import Entry
 from sources.fetch.url import WebAddress
@@ -87,7 +87,7 @@ class _Run:
         directory.mkdir(parents=True, exist_ok=True)
         # A query may hold a token, and names of files are listed at the desk.
         plain, _, query = url.partition("://")[2].partition("?")
-        name = re.sub(r"[^\w.-]", "_", plain.rstrip("/"))[:150] + (f"-{token_hash(query)[:8]}" if query else "")
+        name = re.sub(r"[^\w.-]", "_", plain.rstrip("/"))[:150] + (f"-{hash_token(query)[:8]}" if query else "")
         pages = self._list_pages(outcome)
         if pages is None:
             is_json = outcome.body.lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"{", b"["))

@@ -24,7 +24,7 @@ class Command(WireCommand):
         wrong = []
         for url in urls:
             try:
-                with faults.explaining():
+                with faults.explain_errors():
                     seen = look(url, partial(get_once, policy=policy()))
                 self.stdout.write(f"{seen.origin}: {seen.size} snapshots, including all seen before. Signed.")
             except CommandError as error:

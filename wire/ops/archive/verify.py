@@ -244,11 +244,11 @@ def verify_database() -> Verifier:
                 result = verify(stored)
             derived.check_tables()
             derived.check_log()
-            rows = (fault for model in row_seal.sealed_models() for fault in row_seal.list_faults(model))
+            rows = (fault for model in row_seal.list_sealed_models() for fault in row_seal.list_seal_faults(model))
             for fault in chain(rows, *(plugin.list_faults() for plugin in list_plugins())):  # names table and key
                 raise Broken(fault)
             derived.check_changes()
-            result.counts["other_key"] = row_seal.count_other_keys()
+            result.counts["other_key"] = row_seal.count_foreign_seals()
         except (TypeError, ValueError) as error:
             raise Broken(f"a column holds a value that cannot be read: {error!r}.") from error
     return result

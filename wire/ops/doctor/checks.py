@@ -58,7 +58,7 @@ def check_settings() -> Iterator[Finding]:
         (0 < token < SHORTEST_TOKEN, warn, "WIRE_METRICS_TOKEN can be guessed.", longer),
     )
     found = [make("settings", what, advice) for is_so, make, what, advice in contradictions if is_so]
-    for name, setting in env.find_unknown().items():
+    for name, setting in env.find_unknown_names().items():
         meant = f"Did you mean {setting}?" if setting else "docs/settings.md lists all settings."
         found.append(warn("settings", f"{name} is not a setting and has no effect.", meant))
     yield from found or [ok("settings", f"The settings do not conflict; the site is {settings.WIRE_SITE_URL}.")]
