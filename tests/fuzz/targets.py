@@ -20,8 +20,8 @@ from citations.format.formats import Citable, CitationFormat, cite_story
 from config.errors import WireError
 from mcpserver.servers.wire import resources
 from sources.entries import Entry
-from sources.parse import MAX_ITEMS, InvalidFeed, Parsed, parse, parse_page
-from sources.parse.links import is_web
+from sources.parse import MAX_ITEMS, InvalidFeed, Parsed, parse_feed, parse_page
+from sources.parse.links import is_web_url
 from tests.citations.reader import read_back
 from tests.citations.stories import STORY as CITED
 from wire import queries
@@ -51,7 +51,7 @@ def feeds(data: bytes) -> None:
     """Entries that can be made stories or refused by name, or `InvalidFeed`."""
     found: list[Entry] = []
     with suppress(InvalidFeed):
-        parsed = parse(data, content_type="text/xml", url="https://wire.example/a/feed")
+        parsed = parse_feed(data, content_type="text/xml", url="https://wire.example/a/feed")
         _is_sound(parsed)
         found += parsed.entries
     if page := parse_page(data, content_type="text/html", url="https://wire.example/a/b"):
@@ -68,8 +68,8 @@ def feeds(data: bytes) -> None:
 def _is_sound(parsed: Parsed) -> None:
     assert len(parsed.entries) <= MAX_ITEMS
     for entry in parsed.entries:
-        assert not entry.image or is_web(entry.image)
-        assert not entry.source_url or is_web(entry.source_url)
+        assert not entry.image or is_web_url(entry.image)
+        assert not entry.source_url or is_web_url(entry.source_url)
         assert len(entry.language) <= 35
         assert entry.published_at is None or isinstance(entry.published_at, dt.datetime)
         assert entry.published_at is None or entry.published_at.tzinfo is dt.UTC

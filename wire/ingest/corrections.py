@@ -175,7 +175,7 @@ def replace_publication(
     """Replace a publication; the newest unsealed day names the new roster. Raises: RosterLocked, InvalidArgument."""
     now, reason = now or timezone.now(), validate_reason(reason)
     WireState.lock()
-    revision = roster.replace(retire, admit, reason=reason, on=now.astimezone(dt.UTC).date())
+    revision = roster.replace_publication(retire, admit, reason=reason, on=now.astimezone(dt.UTC).date())
     change = changelog.ChangeDraft(ChangeKind.ROSTER_REPLACED, str(revision.number), revision.number)
     changelog.record([change], now.replace(microsecond=0))
     WireState.raise_version()

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from citations.format.bylines import clean_byline
 from sources.entries import Entry
 from sources.models import Feed, Publication
-from sources.names import Name, resolve
+from sources.names import Name, resolve_name
 from sources.parse.dates import read_date
 from sources.vocabulary import FeedType, Tier
 from wire.ingest.classify import Lexicon
@@ -120,7 +120,7 @@ def normalise(entry: Entry, context: Context) -> StoryDraft:
         url = canonical_url(entry.url)
     except BadUrl as error:
         raise Rejected("bad_url", f"The address cannot be used: {error}.") from error
-    owner = None if is_google_news(url) else resolve(url, context.names)
+    owner = None if is_google_news(url) else resolve_name(url, context.names)
     if owner is not None and owner.canonical != publication.name:
         raise Rejected("url_of_another_publication", f"The address belongs to {owner.canonical}, not to {publication.name}.")
     published_at, estimated = _published_at(entry, context)
@@ -165,16 +165,16 @@ def _refuse_forbidden(entry: Entry) -> None:
 
 def _attribute(entry: Entry, context: Context) -> tuple[Publication, str | None, str | None]:
     """Return publication, `via` and `credited_source`. No story ever names a publisher outside the roster. Raises: Rejected."""
-    known = resolve(entry.publisher, context.names)
+    known = resolve_name(entry.publisher, context.names)
     if known is None:
         name = plain_text(entry.publisher, 80)
         raise Rejected("not_in_roster", f"Publisher {name!r} is not one of the 24 publications.", subject=name)
     publication = context.publications[known.canonical]
     credited = plain_text(entry.credited_source, 200) or None
     if publication.tier == Tier.CATEGORY and credited:
-        outlet = resolve(entry.credited_source, context.names)
+        outlet = resolve_name(entry.credited_source, context.names)
         if entry.source_url:  # where there is an address too, both must mean the same one
-            by_address = resolve(entry.source_url, context.names)
+            by_address = resolve_name(entry.source_url, context.names)
             outlet = by_address if outlet in (None, by_address) else None
         if outlet is not None:
             return context.publications[outlet.canonical], publication.name, None
@@ -194,7 +194,7 @@ def _is_of(publication: Publication, entry: Entry, context: Context) -> bool:
     if entry.source_url:
         host = (urlsplit(entry.source_url).hostname or "").removeprefix("www.")
         return host in {domain.partition("/")[0] for domain in publication.domains}
-    outlet = resolve(entry.credited_source, context.names)
+    outlet = resolve_name(entry.credited_source, context.names)
     return outlet is not None and outlet.canonical == publication.name
 
 

@@ -55,7 +55,7 @@ class Report:
 
 def add_context(report: Report, url: str, houses: "Houses") -> Report:
     """Return a report with its house and its genre."""
-    house, genre = houses.of(report.publisher, report.published_at), find_genre(report.headline, url, report.summary)
+    house, genre = houses.get_owner(report.publisher, report.published_at), find_genre(report.headline, url, report.summary)
     return replace(report, house=house, genre=genre)
 
 

@@ -161,7 +161,7 @@ def _publish(day: dt.date, now: dt.datetime, why: str, leads: Leads) -> Snapshot
         wire_date=day,
         revision=previous.revision + 1 if previous else 1,
         previous_sha256=last.wire_sha256 if last else None,
-        roster_sha256=roster.current().fingerprint,
+        roster_sha256=roster.get_current_roster().fingerprint,
         editor_take=_write_take(day, briefs, leads, old if sealed else None),
         stories=[
             provenance.manifest_story(

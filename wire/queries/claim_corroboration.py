@@ -60,7 +60,7 @@ def corroborate(claim: str) -> CorroborationOut:
     chosen = [event for event in found if event.voices or event.makers or event.similar] or found
     shown = sorted(chosen, key=lambda event: (-len(event.voices), -len(event.similar), -event.coverage))[:EVENTS]
     # The sample wire fetches no feed, so none of its feeds is silent.
-    feeds = [] if is_sample() else sources_queries.feeds_health().feeds
+    feeds = [] if is_sample() else sources_queries.get_feeds_health().feeds
     silent = sorted({feed.publication for feed in feeds if feed.active and (feed.silent or feed.last_success_at is None)})
     notes = [NOT_MEANT]
     if similar := list(dict.fromkeys(voice.publisher for event in found for voice in event.similar)):
@@ -98,7 +98,7 @@ def _split_attribution(claim: str) -> tuple[str | None, str]:
     """Return the newsroom of the roster that a claim names as its reporter, and the claim without that."""
     for pattern in _REPORTERS:
         if match := pattern.search(claim):
-            verdict = names.verify(match["name"], sources_queries.known_names())
+            verdict = names.verify_name(match["name"], sources_queries.list_known_names())
             if verdict.in_roster and verdict.tier != Tier.CORPORATE and verdict.similarity == 1:
                 return verdict.canonical_name, pattern.sub("", claim)
     return None, claim

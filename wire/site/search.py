@@ -60,7 +60,7 @@ def read_form(params: Params) -> SearchForm:
     try:
         form = SearchForm.model_validate({name: value for name, value in params.items() if value} | {"limit": HITS})
         if form.source:
-            form.source = params["source"] = sources_queries.canonical_source(form.source)
+            form.source = params["source"] = sources_queries.get_canonical_name(form.source)
     except ValidationError as error:
         name = str(error.errors()[0]["loc"][0])
         if name == "query":

@@ -54,7 +54,7 @@ def sitemap_pages(request: HttpRequest) -> HttpResponse:
     """List all pages but stories and events: fixed ones, lists, days with their brief and proof."""
     lists = [f"/category/{category}" for category in Category] + [f"/topic/{topic}" for topic in Topic]
     lists += [f"/about/{entity.slug}" for entity in queries.list_entities().entities if entity.stories]
-    lists += [f"/source/{slug}" for slug in sources_queries.slugs_by_name().values()]
+    lists += [f"/source/{slug}" for slug in sources_queries.get_slugs_by_name().values()]
     days = [f"/{kind}/{day}" for day in queries.published_dates() for kind in ("day", "editor-take", "provenance")]
     days += [f"/week/{week}" for week in queries.list_weeks()]
     days += [f"/archive/{day}.ndjson" for day in queries.published_dates()]

@@ -14,7 +14,7 @@ from django.db.models import F
 
 from sources.entries import Entry
 from sources.models import Feed, RawFetch
-from sources.parse import Parsed, parse
+from sources.parse import Parsed, parse_feed
 from tests.factories import entry, feed_of, second_feed, see, served_feed
 from tests.feedserver import FeedServer
 from tests.wire.archives import dump, empty_wire, line, loadwire, ndjson, rss, rss_item
@@ -125,10 +125,10 @@ def test_a_newer_parser_makes_no_revision(server: FeedServer, feed: Feed, monkey
     fetch(server, feed, item(), item(1))
 
     def parse_newly(*args: Any, **named: Any) -> Parsed:
-        parsed = parse(*args, **named)
+        parsed = parse_feed(*args, **named)
         return replace(parsed, entries=[replace(found, title=f"{found.title}, it says") for found in parsed.entries])
 
-    monkeypatch.setattr(feed_entries, "parse", parse_newly)
+    monkeypatch.setattr(feed_entries, "parse_feed", parse_newly)
     assert fetch(server, feed, item(), item(1, title="Gherkin ships")) == {"read_differently": 1, "revised": 1}
     assert fetch(server, feed, item(), item(1, title="Gherkin ships"), item(2))["read_differently"] == 1
     assert [headline for headline, _, _ in revisions()] == ["Quince 0 ships"]

@@ -82,7 +82,7 @@ def test_the_hash_of_the_samples_first_day_is_pinned() -> None:
     ]
     lines = [provenance.manifest_story(c["chatbotnews_id"], 1, provenance.digest(c), c["chatbotnews_id"], 0.0, 1) for c in contents]
     assert len(lines) == 43
-    manifest = provenance.manifest(DAY, 1, None, roster.current().fingerprint, "", lines)
+    manifest = provenance.manifest(DAY, 1, None, roster.get_current_roster().fingerprint, "", lines)
     assert provenance.digest(manifest) == "1c1e44af9a4539246409df9069efb91220ff072a96a6936b41506ce71c896521"
 
 

@@ -17,7 +17,7 @@ from config.errors import InvalidArgument, NotFound, UpstreamFailed
 from sources import fetch
 from sources.health import HostNotes
 from sources.parse.article import InvalidArticle
-from sources.parse.extractor import extract
+from sources.parse.extractor import extract_article
 from wire.corpora.articles import store
 from wire.corpora.articles.models import OWN, Article, ArticleAlias, Publisher
 from wire.corpora.articles.normalize import RefusedItem, draft_page, is_front
@@ -167,7 +167,7 @@ def _read_page(
     if is_front(publisher, outcome.url):
         raise NotFound("The address leads to the site's front page; there is no article.", UNKNOWN)
     try:
-        page = extract(outcome.body, outcome.content_type, outcome.url, max(0.1, until - time.monotonic()))
+        page = extract_article(outcome.body, outcome.content_type, outcome.url, max(0.1, until - time.monotonic()))
         draft = draft_page(publisher, outcome.url, page.entry, page.markdown, known, timezone.now())
         return store.settle_address(publisher, known, draft, outcome.url)
     except InvalidArticle as error:

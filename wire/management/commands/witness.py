@@ -6,7 +6,7 @@ from django.core.management.base import CommandError
 
 from config.command_base import WireCommand
 from config.database import faults
-from sources.fetch.fetch_all import get_once
+from sources.fetch.fetch_all import fetch_once
 from wire.ingest.feed_entries import policy
 from wire.publishing.transparency.witness import look
 
@@ -25,7 +25,7 @@ class Command(WireCommand):
         for url in urls:
             try:
                 with faults.explain_errors():
-                    seen = look(url, partial(get_once, policy=policy()))
+                    seen = look(url, partial(fetch_once, policy=policy()))
                 self.stdout.write(f"{seen.origin}: {seen.size} snapshots, including all seen before. Signed.")
             except CommandError as error:
                 wrong.append(str(error))

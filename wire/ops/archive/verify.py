@@ -14,7 +14,7 @@ import orjson
 
 from config.database import row_seal
 from config.plugins import list_plugins
-from sources.roster import fingerprint
+from sources.roster import compute_fingerprint
 from wire.ingest.normalise import Rejected
 from wire.models import StoryRevision
 from wire.ops.archive import derived, reader
@@ -72,7 +72,7 @@ class Verifier:
             case "roster":
                 what = f"roster revision {record['number']}"
                 _expect(what, "number", record["number"], len(self._rosters) + 1)
-                _expect(what, "fingerprint", record["fingerprint"], fingerprint(record["members"]))
+                _expect(what, "fingerprint", record["fingerprint"], compute_fingerprint(record["members"]))
                 self._rosters.append(record)
             case "event":
                 self._events[record["event_id"]] = record["merged_into"]

@@ -319,7 +319,7 @@ def check_feeds(now: dt.datetime) -> Iterator[Finding]:
     if WireState.objects.filter(is_sample=True).exists():
         yield ok("feeds", "The sample wire fetches none.")
         return
-    rows = [row for row in queries.feeds_health(now).feeds if row.active]
+    rows = [row for row in queries.get_feeds_health(now).feeds if row.active]
     tried = max((row.last_try_at for row in rows if row.last_try_at), default=None)
     every = settings.WIRE_INGEST or dt.timedelta(minutes=30)
     if tried is None or now - tried > MISSED_RUNS * every:

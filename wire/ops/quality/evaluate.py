@@ -14,10 +14,10 @@ from markdown_it import MarkdownIt
 
 from citations.sentence_boundaries import ends_like_sentence
 from sources.entries import Entry
-from sources.names import Name, resolve
+from sources.names import Name, resolve_name
 from sources.parse.article import Article
-from sources.parse.charsets import decode
-from sources.parse.extractor import extract_all
+from sources.parse.charsets import decode_text
+from sources.parse.extractor import extract_articles
 from wire.ingest.classify import Lexicon
 from wire.ingest.normalise import MAX_HEADLINE, summary_of
 from wire.ops.quality.event_metrics import Figures, compare_groups, count_misled, harmonic_mean, replay_days
@@ -136,7 +136,7 @@ def with_texts(rows: Sequence[Row], entries: Iterable[Entry], makers: Collection
 
 def names(rows: Sequence[Row], roster: Sequence[Name]) -> Figures:
     """Score names. Columns name and expected: the roster's own name, or nothing for what must be refused."""
-    answers = [(found.canonical if (found := resolve(row["name"], roster)) else "", row["expected"]) for row in rows]
+    answers = [(found.canonical if (found := resolve_name(row["name"], roster)) else "", row["expected"]) for row in rows]
     spellings = [(name, expected) for name, expected in answers if expected]
     misses = [name for name, expected in answers if not expected]
     return {
@@ -209,12 +209,12 @@ def articles(pages: Sequence[LabelledPage]) -> Figures:
     """Score how much of each page's text is found, and how much beside it, by our extraction and by trafilatura as it comes: runs
     of four words, as scrapinghub/article-extraction-benchmark has them.
     """
-    found = list(extract_all((page.html, "", page.url) for page in pages))
+    found = list(extract_articles((page.html, "", page.url) for page in pages))
     parser, ours = MarkdownIt("commonmark").enable(["table", "strikethrough"]), []
     for article in found:
         html = parser.render(article.markdown) if isinstance(article, Article) else ""
         ours.append(plain_text(html, len(html)))  # what a reader of the Markdown sees
-    theirs = [trafilatura.extract(decode(page.html), include_comments=False) or "" for page in pages]
+    theirs = [trafilatura.extract(decode_text(page.html), include_comments=False) or "" for page in pages]
     return {
         "pages": float(len(pages)),
         "refused": float(sum(not isinstance(one, Article) for one in found)),
