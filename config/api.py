@@ -23,7 +23,7 @@ from config.server_names import TITLE, VERSION
 from wire.api.figures import router as figures_router
 from wire.api.proofs import router as trust_router
 from wire.api.rest import router as wire_router
-from wire.text.untrusted_text import refuse_unknown
+from wire.text.untrusted_text import describe_unknown
 
 
 class Docs(DocsBase):
@@ -143,5 +143,5 @@ class OnlyKnownParameters(MiddlewareMixin):
         strange = [name for name in request.GET if name not in known]
         if strange:
             takes = f"This address takes {', '.join(sorted(known))}." if known else "This address takes none."
-            return error_response(UnknownParameter(refuse_unknown(strange, "parameter"), takes))
+            return error_response(UnknownParameter(describe_unknown(strange, "parameter"), takes))
         return None

@@ -78,7 +78,6 @@ def _write_file(file: Path, content: bytes) -> None:
 
 
 def _delete_oldest(pattern: str) -> None:
-    """Delete the oldest files of this kind beyond the bounds."""
     files = []
     for file in _get_directory().glob(f"*/{pattern}"):
         with suppress(FileNotFoundError):  # another process trims, too

@@ -209,7 +209,6 @@ def recycle_connection() -> None:
 
 
 def _read_version(alias: str, version: Callable[[], int]) -> int:
-    """Return what `version` reads there. Raises: what it raises."""
     if why := explain_missing_file(alias):
         raise OperationalError(why)
     recycle_connection()

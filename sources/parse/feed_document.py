@@ -47,9 +47,9 @@ def parse_feed(data: bytes, *, content_type: str = "", url: str = "") -> Parsed:
 
 
 def parse_sitemap(data: bytes, *, content_type: str = "", url: str = "") -> Sitemap:
-    """Return the pages of a sitemap and the sitemaps of an index, either of which may be packed with gzip. Arguments as for feeds.
+    """Return the pages of a sitemap and the sitemaps of an index, either perhaps packed with gzip. Arguments as of `parse_feed`.
 
-    Raises: InvalidFeed as `parse_feed`, and for feeds; for more than MAX_LOCATIONS pages, MAX_ITEMS sitemaps, or MAX_UNPACKED bytes.
+    Raises: InvalidFeed as `parse_feed`, also for feeds, over MAX_LOCATIONS pages, MAX_ITEMS sitemaps or MAX_UNPACKED bytes.
     """
     text, kind = _find_root(_strip_start(decode_text(_unpack(data), content_type)))
     if kind != "sitemap":

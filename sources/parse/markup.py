@@ -1,7 +1,7 @@
 """Parsing of XML into a tree, within limits: no document type, no entity but HTML's own, bounded depth, width and number of items.
 
-Well-formed text is read by expat. Other text is read by `tokenize_markup`, a scanner in linear time that takes a bare `&`, HTML's entities,
-undeclared prefixes, unclosed HTML tags and control characters as they come, and stops where the text breaks off.
+Well-formed text is read by expat. Other text is read by `tokenize_markup`, a scanner in linear time that takes a bare `&`, HTML's
+entities, undeclared prefixes, unclosed HTML tags and control characters as they come, and stops where the text breaks off.
 """
 
 import html

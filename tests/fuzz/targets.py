@@ -30,7 +30,7 @@ from wire.ingest.normalise import GOOGLE_NEWS, Context, Rejected, normalise
 from wire.search.cursor import decode, decode_place, encode, encode_place
 from wire.search.ranking import KINDS
 from wire.text.identity import canonical_url
-from wire.text.plain_text import has_forbidden
+from wire.text.plain_text import find_forbidden
 from wire.text.vocabulary import Category
 
 Target = Callable[[bytes], None]
@@ -61,7 +61,7 @@ def feeds(data: bytes) -> None:
             draft = normalise(entry.with_publisher(GOOGLE_NEWS if entry.credited_source else "TechCrunch"), _context())
             assert canonical_url(draft.original_url) == draft.original_url
             texts = (draft.headline, draft.summary_medium, draft.author or "", draft.credited_source or "", draft.guid)
-            assert not any(map(has_forbidden, texts))
+            assert not any(map(find_forbidden, texts))
             assert draft.publication.name in _context().publications
 
 

@@ -24,7 +24,7 @@ from wire.queries.changes import LIMIT, MOST, cursor_behind, get_changes, last_c
 from wire.queries.limits import check_limits
 from wire.schemas.params import read_moment
 from wire.schemas.proofs import ChangesOut
-from wire.text.provenance import timestamp
+from wire.text.provenance import to_rfc3339
 
 LONGEST_WAIT: Final = 25  # seconds; proxies close what is silent for longer
 HEARTBEAT: Final = 15.0
@@ -110,7 +110,7 @@ async def _timegate(scope: Scope, _receive: Receive, send: Send) -> None:
     site, query = settings.WIRE_SITE_URL, scope.get("query_string", b"").decode("latin-1")
     query = "".join(f"{part}&" for part in query.split("&") if part and not part.startswith("as_of="))
     headers = [
-        (b"location", f"{site}{path}?{query}as_of={timestamp(moment)}".encode()),
+        (b"location", f"{site}{path}?{query}as_of={to_rfc3339(moment)}".encode()),
         (b"vary", b"accept-datetime"),
         (b"link", f'<{site}{path}>; rel="original"'.encode()),
     ]

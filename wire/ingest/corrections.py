@@ -16,7 +16,7 @@ from wire.models import Event, Snapshot, Story, StoryPair, WireState
 from wire.publishing import changelog
 from wire.publishing.grouping import event_store, storyline_store
 from wire.publishing.publish import publish, republish
-from wire.text.plain_text import MEDIUM, REASON, SHORT, byline, cut, plain_line, plain_text
+from wire.text.plain_text import MEDIUM, REASON, SHORT, cut_text, extract_author, plain_line, plain_text
 from wire.text.vocabulary import NEWER_RULES, Category, ChangeKind, PairLabel, Status, Topic, get_merged_into
 
 # What becomes of the reason for an event: an open day is published again anyway, and gives no reason.
@@ -54,10 +54,10 @@ def texts(*, headline: str | None = None, summary: str | None = None, author: st
         if not changes["headline"]:
             raise InvalidArgument("The headline would be empty.", "Write one; markup is not text.")
     if summary is not None:
-        medium = cut(plain_text(summary, MAX_RAW), MEDIUM)
-        changes |= {"summary_medium": medium, "summary_short": cut(medium, SHORT)}
+        medium = cut_text(plain_text(summary, MAX_RAW), MEDIUM)
+        changes |= {"summary_medium": medium, "summary_short": cut_text(medium, SHORT)}
     if author is not None:
-        changes["author"] = byline(author)
+        changes["author"] = extract_author(author)
     return changes
 
 

@@ -16,7 +16,7 @@ from sources.vocabulary import FeedType, Tier
 from wire.ingest.classify import Lexicon
 from wire.text.filters import is_caption, is_test_item, repeats_headline, strip_headline
 from wire.text.identity import BadUrl, canonical_url, chatbotnews_id
-from wire.text.plain_text import SHORT, addresses_model, byline, cut, has_forbidden, plain_text, summary
+from wire.text.plain_text import SHORT, addresses_model, cut_text, extract_author, extract_summary, find_forbidden, plain_text
 
 EARLIEST: Final = dt.datetime(1990, 1, 1, tzinfo=dt.UTC)  # before it a date is a slip: year 1, the Unix epoch
 TOLERANCE: Final = dt.timedelta(days=1)  # clocks and time zones differ; further ahead is a mistake
@@ -125,7 +125,7 @@ def normalise(entry: Entry, context: Context) -> StoryDraft:
         raise Rejected("url_of_another_publication", f"The address belongs to {owner.canonical}, not to {publication.name}.")
     published_at, estimated = _published_at(entry, context)
     medium = summary_of(entry, headline, of_maker=publication.tier == Tier.CORPORATE)
-    author = clean_byline(byline(entry.author), publication.name, *publication.aliases)
+    author = clean_byline(extract_author(entry.author), publication.name, *publication.aliases)
     if context.feed and not context.feed.ai_only and not context.lexicon.is_about_ai(headline, medium):
         raise Rejected("not_about_ai", f"{headline[:80]!r} is not about AI, and {context.feed} carries all kinds of news.")
     language, image = entry.language.strip().replace("_", "-"), entry.image
@@ -137,7 +137,7 @@ def normalise(entry: Entry, context: Context) -> StoryDraft:
         publication=publication,
         headline=headline,
         author=author,
-        summary_short=cut(medium, SHORT),
+        summary_short=cut_text(medium, SHORT),
         summary_medium=medium,
         category=context.lexicon.category(headline, medium),
         topics=[str(topic) for topic in context.lexicon.topics(headline, medium, publication.name)],
@@ -156,7 +156,7 @@ def normalise(entry: Entry, context: Context) -> StoryDraft:
 def _refuse_forbidden(entry: Entry) -> None:
     texts = (entry.title, entry.url, entry.summary, entry.author, entry.guid, entry.publisher, entry.credited_source)
     for value in (*texts, *entry.other_summaries, str(entry.published_at)):
-        reason = has_forbidden(value)
+        reason = find_forbidden(value)
         if reason:
             raise Rejected(reason, f"A field contains a {reason.replace('_', ' ')}.")
         if len(value) > MAX_RAW:
@@ -201,7 +201,7 @@ def _is_of(publication: Publication, entry: Entry, context: Context) -> bool:
 def summary_of(entry: Entry, headline: str, *, of_maker: bool) -> str:
     """Return the publisher's first summary that says more than the headline and describes no picture; empty if none does."""
     for raw in (entry.summary, *entry.other_summaries):
-        text = strip_headline(headline, summary(raw))
+        text = strip_headline(headline, extract_summary(raw))
         if text and not is_caption(text, of_maker=of_maker) and not repeats_headline(headline, text):
             return text
     return ""

@@ -14,8 +14,8 @@ from citations.format.claim_text import is_commentary, is_news_statement
 from sources.vocabulary import Tier
 from wire.text.filters import Genre, find_genre
 from wire.text.identity import headline_key
-from wire.text.lexicons import load
-from wire.text.tokens import token, words
+from wire.text.lexicons import load_lexicon
+from wire.text.tokens import stem_word, words
 from wire.text.vocabulary import COMPANIES, Category
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ STATEMENT: Final = 2  # least weight of a headline that says what happened
 FAINT: Final = 0.3  # under a lower consensus, two reports are as often of two happenings as of one
 TYPICAL: Final = 0.9
 Key = tuple[float | str, ...]
-_ACTIONS: Final = frozenset(" ".join(load("actions").values()).split())
+_ACTIONS: Final = frozenset(" ".join(load_lexicon("actions").values()).split())
 _SECOND_THOUGHT: Final = re.compile(r"\s+[—–-]+\s+(?=but |and |though )")
 _BILLIONS: Final = re.compile(r"[$€£¥]\s?\d[\d.,]*\s?(?:b\b|bn\b|billion|t\b|trillion)", re.I)
 
@@ -232,7 +232,7 @@ def rank_event(
 
 def names_action(headline: str) -> bool:
     """Return whether a headline has a word for what somebody did, such as launching, suing or hiring."""
-    return any(token(word) in _ACTIONS for word in words(headline))
+    return any(stem_word(word) in _ACTIONS for word in words(headline))
 
 
 def weigh_headline(headline: str, category: str, topics: Collection[str]) -> float:

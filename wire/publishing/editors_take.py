@@ -19,7 +19,7 @@ from citations.format.claim_text import (
 from citations.sentence_boundaries import add_full_stop, split_sentences
 from sources.vocabulary import Tier
 from wire.publishing.consensus import STATEMENT, Report, names_action, rank_event, rank_reports, weigh_headline
-from wire.text.plain_text import SHORT, cut, strip_invisible
+from wire.text.plain_text import SHORT, cut_text, strip_invisible
 from wire.text.vocabulary import Category
 
 MOST_WORDS: Final = 300  # of the brief; addresses are not counted
@@ -182,7 +182,8 @@ def detail(markdown: str) -> TakeDetail:
     text = _find_first(markdown)
     if BY_RULES in markdown:
         text = _ADDRESS.sub("", text.partition("\n")[0])
-    return TakeDetail(_strip_markup(heading[1]) if heading else "Editor's Take", cut(_strip_markup(" ".join(text.split())), SHORT))
+    title = _strip_markup(heading[1]) if heading else "Editor's Take"
+    return TakeDetail(title, cut_text(_strip_markup(" ".join(text.split())), SHORT))
 
 
 def escape(text: str) -> str:

@@ -157,14 +157,14 @@ def _publish(day: dt.date, now: dt.datetime, why: str, leads: Leads) -> Snapshot
         derived |= {story_id: Derived(event_id, *found) for story_id, found in figures(of_event, open_.keys()).items()}
     briefs = list(_brief_stories(live, derived, reports))
     last = Snapshot.objects.order_by("-sequence").first()
-    new = provenance.manifest(
+    new = provenance.build_manifest(
         wire_date=day,
         revision=previous.revision + 1 if previous else 1,
         previous_sha256=last.wire_sha256 if last else None,
         roster_sha256=roster.get_current_roster().fingerprint,
         editor_take=_write_take(day, briefs, leads, old if sealed else None),
         stories=[
-            provenance.manifest_story(
+            provenance.build_manifest_story(
                 story.chatbotnews_id, revision.revision, revision.story_sha256, *derived[story.chatbotnews_id]
             )
             for story, revision in live
@@ -173,7 +173,7 @@ def _publish(day: dt.date, now: dt.datetime, why: str, leads: Leads) -> Snapshot
     if old is None or sealed:  # a roster or a day before that changed since is no reason to publish a sealed day again
         is_changed = new["stories"] != (old["stories"] if old else [])
     else:
-        is_changed = not provenance.same_publication(old, new)
+        is_changed = not provenance.has_same_content(old, new)
     snapshot = None
     if is_changed:
         snapshot = _append(new, last, now, _explain(pending, before, derived, why) if sealed else "")
@@ -275,7 +275,7 @@ def _brief_stories(rows: Sequence[DayStory], derived: Mapping[str, Derived], all
 
 
 def _append(manifest: Mapping[str, Any], last: Snapshot | None, now: dt.datetime, reason: str) -> Snapshot:
-    canonical = provenance.canonical(manifest)
+    canonical = provenance.canonicalize_json(manifest)
     wire_sha256 = provenance.sha256(canonical)
     signature, key = sign(wire_sha256)
     if last and now < last.generated_at:

@@ -22,7 +22,7 @@ from wire.schemas import story as schemas
 from wire.schemas.params import LIST_LIMIT
 from wire.schemas.stories_answer import StoriesAnswer
 from wire.search.cursor import count_capped, decode, encode, invalid
-from wire.text.provenance import fpl_anchor
+from wire.text.provenance import build_fpl_anchor
 from wire.text.vocabulary import Category
 
 P = TypeVar("P", bound=schemas.Provenance)
@@ -252,6 +252,6 @@ def _read_take_detail(day: dt.date, markdown: str) -> schemas.TakeDetail:
 
 
 def _to_provenance(snapshot: Snapshot, shape: type[P], **computed: Any) -> P:
-    anchor = fpl_anchor(archive_url(snapshot.wire_date, snapshot.revision), snapshot.wire_sha256, snapshot.generated_at)
+    anchor = build_fpl_anchor(archive_url(snapshot.wire_date, snapshot.revision), snapshot.wire_sha256, snapshot.generated_at)
     signature = schemas.Signature(algorithm=SigningKey.ALGORITHM, key_id=snapshot.key_id, value=snapshot.signature)
     return build_from(shape, snapshot, fpl_anchor=schemas.FplAnchor(**anchor), signature=signature, **computed)

@@ -8,9 +8,9 @@ from itertools import chain
 from typing import Final
 
 from citations.sentence_boundaries import ends_like_sentence, get_first_sentence
-from wire.text.lexicons import compile_patterns, join_patterns, load
+from wire.text.lexicons import compile_patterns, join_patterns, load_lexicon
 
-_LEXICON: Final = load("filters")
+_LEXICON: Final = load_lexicon("filters")
 _PARTS: Final[Mapping[str, str]] = _LEXICON["parts"]
 _BOILERPLATE: Final = compile_patterns([*chain.from_iterable(_LEXICON["sentences"].values())], _PARTS)
 _GLUED: Final = compile_patterns(_LEXICON["glued"]["patterns"], _PARTS)
@@ -21,7 +21,7 @@ def is_boilerplate(sentence: str) -> bool:
     return bool(_BOILERPLATE.fullmatch(sentence.strip().rstrip(" .!?…:")))
 
 
-def strip_glued(text: str) -> str:
+def strip_navigation(text: str) -> str:
     """Return the text without navigation and credits that run into its first sentence."""
     glued = _GLUED.match(text)
     return text[glued.end() :] if glued else text
@@ -115,7 +115,7 @@ class Genre(StrEnum):
 
 # Round-ups that are better known by their form.
 _SERIAL: Final = frozenset({Genre.LIVE, Genre.PODCAST, Genre.NEWSLETTER})
-_GENRES: Final = load("genres")
+_GENRES: Final = load_lexicon("genres")
 _HEADLINES, _SUMMARIES, _SECTIONS = (
     {Genre(genre): compile_patterns(patterns, _GENRES["parts"], re.I) for genre, patterns in _GENRES[name].items()}
     for name in ("headlines", "summaries", "sections")

@@ -23,7 +23,7 @@ from wire.corpora.articles.models import OWN, Article, ArticleAlias, Publisher
 from wire.corpora.articles.normalize import RefusedItem, draft_page, is_front
 from wire.corpora.articles.url_keys import canonical_key, list_twins
 from wire.ingest import feed_entries
-from wire.text.lexicons import load
+from wire.text.lexicons import load_lexicon
 
 SECONDS: Final = 10.0  # for a page in all: turn, name, robots.txt, redirects, body and reading
 AT_ONCE: Final = 3  # callers of one process that wait for pages; the other thread is for those who ask for what is stored
@@ -34,7 +34,7 @@ LATER: Final = f"Try again later, or read another article: {UNKNOWN}"
 # page is asked.
 MISSING_CODES: Final = frozenset({"http_404", "gone", "not_found_page"})
 RETRY_LATER_CODES: Final = frozenset({"not_yet", "http_429"})
-_SENTENCES: Final[Mapping[str, str]] = load("page_failures")["sentences"]
+_SENTENCES: Final[Mapping[str, str]] = load_lexicon("page_failures")["sentences"]
 
 log = logging.getLogger(__name__)
 

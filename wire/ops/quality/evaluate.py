@@ -28,8 +28,8 @@ from wire.search.vectors import embed_stories
 from wire.text import tokens
 from wire.text.filters import is_caption, is_roundup, repeats_headline, strip_headline
 from wire.text.identity import BadUrl, canonical_url, chatbotnews_id
-from wire.text.plain_text import plain_text, summary
-from wire.text.query import ALL, Query, Text, forms
+from wire.text.plain_text import extract_summary, plain_text
+from wire.text.query import ALL, Query, Text, list_query_forms
 from wire.text.vocabulary import Category
 
 Row = Mapping[str, str]
@@ -48,7 +48,7 @@ def summaries(items: Iterable[tuple[str, str, bool]]) -> Figures:
     counts = dict.fromkeys(("empty", "boilerplate", "picture", "repeated", "cut", "no_sentence", "whole", "opening_dropped"), 0)
     for title, raw, of_maker in items:
         headline, text = plain_text(title, 1000), plain_text(raw, 1000)
-        shown = strip_headline(headline, summary(raw))
+        shown = strip_headline(headline, extract_summary(raw))
         if not shown:
             counts["boilerplate" if text else "empty"] += 1
         elif is_caption(shown, of_maker=of_maker):
@@ -153,11 +153,13 @@ def searches(document: Mapping[str, Any]) -> Figures:
     discounted cumulative gain at 10 (Järvelin and Kekäläinen 2002, gains 2^grade - 1), without meaning and freshness; `relevant`:
     how much of what holds all words was judged relevant; `silent`: how often nothing is found where nothing is to be found.
     """
-    texts = {row["id"]: Text(tokens.tokens(row["title"]), tokens.tokens(row.get("summary") or "")) for row in document["stories"]}
+    texts = {
+        row["id"]: Text(tokens.tokenize(row["title"]), tokens.tokenize(row.get("summary") or "")) for row in document["stories"]
+    }
     times = {row["id"]: _parse_time(row.get("published_at") or "").timestamp() for row in document["stories"]}
     answers, strict, silent = [], [], []
     for row in document["queries"]:
-        asked_forms = forms(row["query"])
+        asked_forms = list_query_forms(row["query"])
         every = _find_stories([form for form in asked_forms if form.least == ALL], texts, {ALL: 1})
         found = _find_stories(asked_forms, texts, ENOUGH)
         if row["judged"]:

@@ -18,9 +18,9 @@ from wire.queries.verification.own_words import check_own_words
 from wire.queries.verification.record import CheckResult, Publications, StoryRecord
 from wire.queries.verification.text_diff import check_beginning, check_ending, check_headline, check_statement, goes_on
 from wire.schemas.proofs import QuotationOut
-from wire.text.lexicons import load
+from wire.text.lexicons import load_lexicon
 
-_DENIES: Final = re.compile("|".join(load("attributions")["denials"]), re.I)
+_DENIES: Final = re.compile("|".join(load_lexicon("attributions")["denials"]), re.I)
 SCARE: Final = 2  # words in quotation marks that need not quote anybody
 BYLINE_WORDS: Final = 8
 _PATHS: Final = ("/story/", "/api/stories/", "/api/citations/", "/api/proofs/", "/api/ninjs/stories/", "/event/", "/api/events/")

@@ -15,13 +15,13 @@ from wire.models import StoryRevision
 from wire.queries.verification.own_words import ABOUT, MOSTLY, check_own_words
 from wire.queries.verification.record import CheckResult, Publications, StoryRecord, parse_revision
 from wire.text import claim_match
-from wire.text.lexicons import load
+from wire.text.lexicons import load_lexicon
 from wire.text.tokens import FILLERS
 
 _DAYS: Final = (
     r"\b(?:{day:%B}|{day:%b})\.? {day.day}(?:st|nd|rd|th)?\b|\b{day.day}(?:st|nd|rd|th|\.)? (?:of )?(?:{day:%B}|{day:%b})\b"
 )
-_LEXICON: Final = load("attributions")
+_LEXICON: Final = load_lexicon("attributions")
 _REPORTS: Final = "|".join(_LEXICON["reports"])
 FITS, REWORDED, WRONG = range(3)
 _LIGHT: Final = (LEADS | FILLERS) - claim_match.NEGATIONS

@@ -24,7 +24,7 @@ from wire.queries.verification.record import Publications, StoryRecord
 from wire.text.claim_match import parse_statement
 from wire.text.identity import canonical_url
 from wire.text.query import Term
-from wire.text.tokens import tokens
+from wire.text.tokens import tokenize
 from wire.text.word_frequency import FREQUENT_WORDS
 
 CANDIDATES: Final = 60
@@ -94,7 +94,7 @@ def _search_index(found: Sequence[CitationMatch], *, is_near_day: bool) -> list[
 
 def _find_places(found: CitationMatch, low: int | None = None, high: int | None = None) -> set[int]:
     """Return where in the index stories stand that have these words, or most of them."""
-    wanted = [Term((token,)) for token in dict.fromkeys(tokens(_text(found) or "")) if token not in FREQUENT_WORDS]
+    wanted = [Term((token,)) for token in dict.fromkeys(tokenize(_text(found) or "")) if token not in FREQUENT_WORDS]
     head = wanted[: 5 if found.rest is not None else 10]
     places: set[int] = set()
     # What a word was changed in, or what was cut inside of one, holds the others all the same.
