@@ -7,9 +7,9 @@ import sys
 
 def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
-    from config.command_runner import run
+    from config.command_runner import run_command
 
-    run(sys.argv)
+    run_command(sys.argv)
 
 
 if __name__ == "__main__":

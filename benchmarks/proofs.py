@@ -34,15 +34,17 @@ def main(days: int) -> None:
     from wire.models import Event, SigningKey, Snapshot, Story, StoryRevision
     from wire.publishing import signing
     from wire.publishing.transparency import log
-    from wire.text.provenance import canonical, manifest, manifest_story
+    from wire.text.provenance import build_manifest, build_manifest_story, canonicalize_json
 
     now = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
     key = SigningKey.objects.create(key_id="0" * 16, public_key="", created_at=now)
     previous, rows = None, []
     for day in range(days):
-        lines = [manifest_story(story_id(day, n), 1, digest(f"{n}"), story_id(day, n), 0.25, 1 + n % 4) for n in range(STORIES)]
+        lines = [
+            build_manifest_story(story_id(day, n), 1, digest(f"{n}"), story_id(day, n), 0.25, 1 + n % 4) for n in range(STORIES)
+        ]
         date = FIRST + dt.timedelta(days=day)
-        data = canonical(manifest(date, 1, previous, digest("roster"), "A brief.", lines))
+        data = canonicalize_json(build_manifest(date, 1, previous, digest("roster"), "A brief.", lines))
         hashed = hashlib.sha256(data).hexdigest()
         columns = {"wire_sha256": hashed, "previous_sha256": previous, "roster_sha256": digest("roster"), "generated_at": now}
         rows.append(

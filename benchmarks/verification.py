@@ -45,7 +45,7 @@ def measure(stories: int) -> dict[str, str]:
     from django.core.management import call_command
 
     from benchmarks import wires
-    from citations.format.formats import CitationFormat, cite
+    from citations.format.formats import CitationFormat, cite_story
     from wire import queries
     from wire.models import Story
     from wire.publishing.story_json import to_citable
@@ -60,7 +60,7 @@ def measure(stories: int) -> dict[str, str]:
     forms = list(CitationFormat)
 
     def exact(number: int, story: Story) -> str:
-        return cite(to_citable(story, story.current), forms[number % len(forms)])  # type: ignore[arg-type]
+        return cite_story(to_citable(story, story.current), forms[number % len(forms)])  # type: ignore[arg-type]
 
     def drop_word(number: int, story: Story) -> str:
         words = exact(number, story).split(" ")
@@ -69,7 +69,7 @@ def measure(stories: int) -> dict[str, str]:
 
     def without_id(number: int, story: Story) -> str:
         form = (CitationFormat.LAYERED, CitationFormat.INLINE)[number % 2]
-        words = cite(to_citable(story, story.current), form).split(" Source:")[0]  # type: ignore[arg-type]
+        words = cite_story(to_citable(story, story.current), form).split(" Source:")[0]  # type: ignore[arg-type]
         return words.split(" (http")[0].replace(story.chatbotnews_id, "")
 
     figures = {}

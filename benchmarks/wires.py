@@ -166,7 +166,7 @@ def _publish() -> None:
     rows = Story.objects.order_by("wire_date", "-published_at", "chatbotnews_id").values_list(*columns, "cross_source_count")
     previous, waiting = None, list[Snapshot]()
     for sequence, (day, told) in enumerate(groupby(rows.iterator(), itemgetter(0)), start=1):
-        previous = _snapshot(sequence, day, [provenance.manifest_story(*row[1:]) for row in told], previous, key)
+        previous = _snapshot(sequence, day, [provenance.build_manifest_story(*row[1:]) for row in told], previous, key)
         waiting.append(previous)
         if len(waiting) == 200:
             _write(Snapshot, waiting)
@@ -237,7 +237,7 @@ def _revision(story: Story, headline: str, summary: str, dice: random.Random) ->
 
 
 def _snapshot(sequence: int, day: dt.date, lines: Sequence[dict[str, Any]], previous: Snapshot | None, key: SigningKey) -> Snapshot:
-    manifest = provenance.manifest(
+    manifest = provenance.build_manifest(
         wire_date=day,
         revision=1,
         previous_sha256=previous.wire_sha256 if previous else None,
@@ -245,7 +245,7 @@ def _snapshot(sequence: int, day: dt.date, lines: Sequence[dict[str, Any]], prev
         editor_take=f"# {day}\n\nAn invented day.\n",
         stories=lines,
     )
-    canonical = provenance.canonical(manifest)
+    canonical = provenance.canonicalize_json(manifest)
     return Snapshot(
         sequence=sequence,
         wire_date=day,

@@ -16,7 +16,7 @@ CLOSING: Final = "\"'”’»“«)]」』）】"
 STOP: Final = re.compile(r"[.!?…؟।]++[\"'”’»“«)\]]*+(?=\s)|[。！？｡]++[」』”’）】]*+")
 
 
-def word_set(listed: str) -> frozenset[str]:
+def split_word_set(listed: str) -> frozenset[str]:
     return frozenset(listed.split())
 
 
@@ -25,41 +25,41 @@ _NUMBERED: Final = frozenset({"art", "fig", "figs", "no", "nos", "p", "pp", "sec
 _INITIALS = re.compile(r"(?:\w\.-?)*[^\W\d_]|\d{1,2}")  # U.S., e.g., J.; and "1." before an item of a list
 
 
-def sentences(text: str) -> Iterator[str]:
+def split_sentences(text: str) -> Iterator[str]:
     """Yield the sentences of a text, in order; the last one perhaps without its end."""
     begin = 0
-    for end in chain(_sentence_ends(text), (len(text),)):
+    for end in chain(_find_sentence_ends(text), (len(text),)):
         if sentence := text[begin:end].strip():
             yield sentence
         begin = end
 
 
-def first_sentence(text: str) -> str:
-    return text[: next(_sentence_ends(text), len(text))]
+def get_first_sentence(text: str) -> str:
+    return text[: next(_find_sentence_ends(text), len(text))]
 
 
-def whole_sentences(text: str, limit: int) -> str:
+def keep_whole_sentences(text: str, limit: int) -> str:
     """Return the whole sentences at the start of `text`, in at most `limit` characters; perhaps none."""
     for stop in reversed(list(STOP.finditer(text, 0, limit + 1))):
-        if stop.end() <= limit and _ends_sentence(text, stop):
+        if stop.end() <= limit and _is_sentence_end(text, stop):
             return text[: stop.end()]
     return ""
 
 
-def ends_whole(text: str) -> bool:
+def ends_like_sentence(text: str) -> bool:
     """Return true if a text ends as sentences do, in any script, or says that it was cut."""
     return not text or text.rstrip(CLOSING).endswith(STOPS)
 
 
-def end_with_stop(text: str) -> str:
-    return text if text and ends_whole(text) else f"{text}."
+def add_full_stop(text: str) -> str:
+    return text if text and ends_like_sentence(text) else f"{text}."
 
 
-def _sentence_ends(text: str) -> Iterator[int]:
-    return (stop.end() for stop in STOP.finditer(text) if _ends_sentence(text, stop))
+def _find_sentence_ends(text: str) -> Iterator[int]:
+    return (stop.end() for stop in STOP.finditer(text) if _is_sentence_end(text, stop))
 
 
-def _ends_sentence(text: str, stop: re.Match[str]) -> bool:
+def _is_sentence_end(text: str, stop: re.Match[str]) -> bool:
     head = text[: stop.end()]
     if sum(map(head.count, '"“”„«»「」『』')) % 2 or sum(map(head.count, "([（【")) > sum(map(head.count, ")]）】")):
         return False

@@ -15,15 +15,15 @@ from ninja.errors import ValidationError
 from ninja.openapi.docs import DocsBase
 from ninja.operation import Operation
 
-from config.database.routing import refuse_nul
+from config.database.routing import build_nul_error
 from config.errors import InvalidArgument, NotFound, UnknownParameter, WireError
-from config.http.responses import error_answer
+from config.http.responses import error_response
 from config.plugins import list_plugins
 from config.server_names import TITLE, VERSION
 from wire.api.figures import router as figures_router
 from wire.api.proofs import router as trust_router
 from wire.api.rest import router as wire_router
-from wire.text.untrusted_text import refuse_unknown
+from wire.text.untrusted_text import describe_unknown
 
 
 class Docs(DocsBase):
@@ -39,13 +39,13 @@ class Docs(DocsBase):
             needs = any(parameter.get("required") for parameter in parameters) or 404 in operation["responses"]
             operation["example"] = None if needs else path
             for parameter in parameters:
-                parameter["accepts"] = _accepts(parameter["schema"], schema["components"]["schemas"])
+                parameter["accepts"] = _describe_parameter(parameter["schema"], schema["components"]["schemas"])
         return render(
             request, "api_docs.html", {"schema": schema, "groups": sorted(groups.items(), key=lambda group: -len(group[1]))}
         )
 
 
-def _accepts(schema: Mapping[str, Any], named: Mapping[str, Any]) -> str:
+def _describe_parameter(schema: Mapping[str, Any], named: Mapping[str, Any]) -> str:
     """Describe what a parameter takes: "integer, 1 to 50, default 10"; of an enumeration its values."""
     parts = [*schema.get("anyOf", ()), *schema.get("allOf", ())]
     whole = {**next((part for part in parts if part.get("type") != "null"), {}), **schema}
@@ -89,37 +89,37 @@ for _plugin in list_plugins():
 
 
 @api.exception_handler(WireError)
-def wire_error(_request: HttpRequest, error: WireError) -> HttpResponse:
-    return error_answer(error)
+def handle_wire_error(_request: HttpRequest, error: WireError) -> HttpResponse:
+    return error_response(error)
 
 
 @api.exception_handler(ValidationError)
-def invalid_argument(_request: HttpRequest, error: ValidationError) -> HttpResponse:
+def handle_invalid_argument(_request: HttpRequest, error: ValidationError) -> HttpResponse:
     problems = [f"{row['loc'][-1]}: {row['msg'].removeprefix('Value error, ')}" for row in error.errors]
-    return error_answer(InvalidArgument("; ".join(problems) + ".", "The accepted values are described in /api/openapi.json."))
+    return error_response(InvalidArgument("; ".join(problems) + ".", "The accepted values are described in /api/openapi.json."))
 
 
 @api.exception_handler(DataError)
-def unstorable_text(_request: HttpRequest, error: DataError) -> HttpResponse:
+def handle_nul_text(_request: HttpRequest, error: DataError) -> HttpResponse:
     """Return a text with NUL, of which PostgreSQL can be asked nothing. Raises: the error, if it is another."""
-    return error_answer(refuse_nul(error))
+    return error_response(build_nul_error(error))
 
 
 @api.exception_handler(Http404)
-def not_found(_request: HttpRequest, _error: Http404) -> HttpResponse:
-    return error_answer(NotFound("There is no such address.", "All addresses are described in /api/openapi.json."))
+def handle_not_found(_request: HttpRequest, _error: Http404) -> HttpResponse:
+    return error_response(NotFound("There is no such address.", "All addresses are described in /api/openapi.json."))
 
 
-def parameters_of(path: str) -> frozenset[str]:
+def get_path_parameters(path: str) -> frozenset[str]:
     """Return the names of the parameters that a REST address takes; none for an address that there is not."""
-    fixed, patterns = _addresses()
+    fixed, patterns = _compile_path_patterns()
     if path in fixed:
         return fixed[path]
     return next((names for pattern, names in patterns if pattern.fullmatch(path)), frozenset())
 
 
 @lru_cache(maxsize=1)
-def _addresses() -> tuple[dict[str, frozenset[str]], list[tuple[re.Pattern[str], frozenset[str]]]]:
+def _compile_path_patterns() -> tuple[dict[str, frozenset[str]], list[tuple[re.Pattern[str], frozenset[str]]]]:
     found = {
         path: frozenset(one["name"] for one in methods["get"].get("parameters", ()) if one["in"] == "query")
         for path, methods in api.get_openapi_schema()["paths"].items()
@@ -139,9 +139,9 @@ class OnlyKnownParameters(MiddlewareMixin):
     def process_view(self, request: HttpRequest, *_view: Any) -> HttpResponse | None:
         if not request.path.startswith("/api/"):
             return None
-        known = parameters_of(request.path)
+        known = get_path_parameters(request.path)
         strange = [name for name in request.GET if name not in known]
         if strange:
             takes = f"This address takes {', '.join(sorted(known))}." if known else "This address takes none."
-            return error_answer(UnknownParameter(refuse_unknown(strange, "parameter"), takes))
+            return error_response(UnknownParameter(describe_unknown(strange, "parameter"), takes))
         return None

@@ -14,9 +14,9 @@ from django.core import checks
 class DeskConfig(SimpleAdminConfig):
     def ready(self) -> None:
         checks.register(check_dependencies, checks.Tags.admin)
-        checks.register(check_desk, checks.Tags.admin)
+        checks.register(check_admin, checks.Tags.admin)
 
 
-def check_desk(app_configs: Sequence[AppConfig] | None, **options: Any) -> list[checks.CheckMessage]:
+def check_admin(app_configs: Sequence[AppConfig] | None, **options: Any) -> list[checks.CheckMessage]:
     import_module(settings.ROOT_URLCONF)
     return check_admin_app(app_configs, **options)

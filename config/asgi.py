@@ -18,13 +18,13 @@ _in_django: Any = get_asgi_application()  # settings must be ready before the re
 
 from django.conf import settings  # noqa: E402
 
-from config.api import parameters_of  # noqa: E402
+from config.api import get_path_parameters  # noqa: E402
 from config.database import routing  # noqa: E402
-from config.database.threads import in_thread  # noqa: E402
+from config.database.threads import run_in_thread  # noqa: E402
 from config.http import memory_cache, publish_waiters  # noqa: E402
 from config.http.accept_header import prefers_html  # noqa: E402
 from config.http.error_counts import count_errors  # noqa: E402
-from config.http.request_guard import App, Edge, Receive, Refusal, Scope, Send, family_of, shared_limit  # noqa: E402
+from config.http.request_guard import App, Edge, Receive, Refusal, Scope, Send, get_family_path, share_rate_limit  # noqa: E402
 from config.http.response_cache import READS, CachedApp, DjangoReads  # noqa: E402
 from config.http.traces import add_traces  # noqa: E402
 from config.logs import add_request_ids  # noqa: E402
@@ -57,7 +57,7 @@ _reads: App = add_request_ids(DjangoReads())
 
 def _get_parameters(path: str) -> frozenset[str] | None:
     if path.startswith("/api/"):
-        return None if any(plugin.is_slow(path) for plugin in _plugins) else parameters_of(path)
+        return None if any(plugin.is_slow(path) for plugin in _plugins) else get_path_parameters(path)
     return next((known for parameters in _page_rules if (known := parameters(path)) is not None), None)
 
 
@@ -67,17 +67,17 @@ _files = CachedApp(_django, _reads, memory_cache.answers, site_parameters_of, re
 _server_pages = CachedApp(_django, _reads, memory_cache.answers, lambda _path: frozenset())
 
 
-def _server_at(path: str) -> Any:
-    return _doors.get(path) or _families.get(family_of(path))
+def _find_mcp_server(path: str) -> Any:
+    return _doors.get(path) or _families.get(get_family_path(path))
 
 
-def _name_door(path: str, server: Any) -> str:
+def _name_surface(path: str, server: Any) -> str:
     if server is not None:
         return "mcp"
     return "rest" if path.startswith("/api/") else "desk" if path.startswith("/admin/") else "site"
 
 
-async def _route(scope: Scope, receive: Receive, send: Send) -> None:
+async def _route_request(scope: Scope, receive: Receive, send: Send) -> None:
     if scope["type"] == "lifespan":
         await receive()
         async with running():
@@ -87,8 +87,8 @@ async def _route(scope: Scope, receive: Receive, send: Send) -> None:
     if scope["type"] != "http":
         return
     path = scope["path"]
-    server = _server_at(path)
-    send = count_errors(_name_door(path, server), send)
+    server = _find_mcp_server(path)
+    send = count_errors(_name_surface(path, server), send)
     if server is not None and scope["method"] in READS and prefers_html(dict(scope["headers"]).get(b"accept", b"")):
         await _server_pages(scope, receive, send)
     elif server is not None:
@@ -105,7 +105,7 @@ async def _route(scope: Scope, receive: Receive, send: Send) -> None:
         await _site(scope, receive, send)
 
 
-async def _get_limit(path: str) -> tuple[str, int] | None:
+async def _get_publisher_limit(path: str) -> tuple[str, int] | None:
     for plugin in _plugins:
         if plugin.get_rate_limit is not None and (limit := await plugin.get_rate_limit(path)) is not None:
             return limit
@@ -115,8 +115,8 @@ async def _get_limit(path: str) -> tuple[str, int] | None:
 @contextlib.asynccontextmanager
 async def running() -> AsyncIterator[None]:
     """Keep the application at work. For another ASGI application that has this one mounted: only the outer one has a lifespan."""
-    async with shared_limit(), _mcp.lifespan() if _mcp is not None else contextlib.nullcontext():
-        tasks = [asyncio.create_task(_watch())]
+    async with share_rate_limit(), _mcp.lifespan() if _mcp is not None else contextlib.nullcontext():
+        tasks = [asyncio.create_task(_watch_publishes())]
         if settings.WIRE_WEBSUB_HUB:
             tasks.append(asyncio.create_task(_announce_to_hub()))
         gc.freeze()  # what was imported stays: each full collection would look through all of it, and requests would wait
@@ -128,7 +128,7 @@ async def running() -> AsyncIterator[None]:
             await asyncio.gather(*tasks, return_exceptions=True)
 
 
-async def _watch() -> None:
+async def _watch_publishes() -> None:
     """Follow every publish, whichever process made it, and the database itself: while it is away, the last good answers go on."""
     seen: int | None = None
     settling: deque[tuple[float, int]] = deque()
@@ -136,9 +136,9 @@ async def _watch() -> None:
     try:
         while True:
             try:
-                source, version = await loop.run_in_executor(thread, routing.source.look, queries.get_wire_version)
+                source, version = await loop.run_in_executor(thread, routing.source.choose_database, queries.get_wire_version)
                 if version != seen:
-                    last = await loop.run_in_executor(thread, routing.read, queries.get_last_number)
+                    last = await loop.run_in_executor(thread, routing.run_query, queries.get_last_number)
                     if seen is None:
                         publish_waiters.settled.number = last
                     else:  # once all other processes have looked too, these changes are told
@@ -146,12 +146,12 @@ async def _watch() -> None:
                 memory_cache.answers.set_version((source, version))
                 seen = version
             except Exception as error:
-                routing.source.lose(error)
+                routing.source.mark_unreachable(error)
                 memory_cache.answers.mark_stale()
             else:
                 while settling and settling[0][0] <= loop.time():
                     publish_waiters.settled.number = settling.popleft()[1]
-                    publish_waiters.announce()
+                    publish_waiters.wake_waiters()
                     if _mcp is not None:
                         await _mcp.announce_publish()
             await asyncio.sleep(LOOK)
@@ -167,17 +167,17 @@ async def _announce_to_hub() -> None:
     from wire.publishing import websub  # few installations have a hub
 
     def announce() -> float:
-        return routing.write(lambda: websub.announce_changes(publish_waiters.settled.number))
+        return routing.run_write(lambda: websub.announce_changes(publish_waiters.settled.number))
 
     with publish_waiters.Watch() as watch:
         while True:
             pause = 60.0
             try:
-                pause = await in_thread(announce, goes_outside=True)
+                pause = await run_in_thread(announce, goes_outside=True)
             except Exception as error:
                 logger.warning("The WebSub hub was not notified of changes: %s. Trying again in %.0f s.", error, pause)
             await watch.wait(pause)
 
 
-_edge = Edge(_route, {path: server.name for path, server in (_doors | _families).items()}, _get_limit)
-application = add_traces(_edge, lambda path: _name_door(path, _server_at(path)))
+_edge = Edge(_route_request, {path: server.name for path, server in (_doors | _families).items()}, _get_publisher_limit)
+application = add_traces(_edge, lambda path: _name_surface(path, _find_mcp_server(path)))

@@ -14,29 +14,29 @@ from django.core.exceptions import ImproperlyConfigured
 INTERRUPTED: Final = 130  # as shells count it: 128 and the number of SIGINT
 
 
-def run(arguments: Sequence[str]) -> None:
+def run_command(arguments: Sequence[str]) -> None:
     """Run a management command. Faults of ours keep their traceback, and `--traceback` shows it for all."""
-    sys.unraisablehook = _interrupt_again
+    sys.unraisablehook = _repeat_interrupt
     try:
         from django.core.management import execute_from_command_line
 
-        if _needs_known_tables(arguments[1:2]):
+        if _needs_matching_tables(arguments[1:2]):
             from config.database.migration_state import refuse_other_release
 
             refuse_other_release(is_migrating=arguments[1] in ("serve", "run") or "--prepare" in arguments)
         execute_from_command_line(list(arguments))
     except KeyboardInterrupt:
-        _stop()
+        _exit_interrupted()
     except Exception as error:
         if isinstance(error.__cause__, KeyboardInterrupt):  # while a class was made, Python 3.11 wraps it (__set_name__)
-            _stop()
+            _exit_interrupted()
         if "--traceback" in arguments or not (words := describe_failure(error)):
             raise
         sys.stderr.write(f"{words}\n")
         sys.exit(1)
 
 
-def _needs_known_tables(command: Sequence[str]) -> bool:
+def _needs_matching_tables(command: Sequence[str]) -> bool:
     """Return whether it is a command of ours, but for those that say themselves what is wrong with the tables."""
     import django
     from django.core.management import get_commands
@@ -46,7 +46,7 @@ def _needs_known_tables(command: Sequence[str]) -> bool:
     return not app.startswith(("django", "unfold")) and command[0] not in ("doctor", "backup", "restore")
 
 
-def _interrupt_again(fault: "sys.UnraisableHookArgs") -> None:
+def _repeat_interrupt(fault: "sys.UnraisableHookArgs") -> None:
     """Repeat a Ctrl-C that came during a callback of Python's own, where its exception is dropped."""
     if isinstance(fault.exc_value, KeyboardInterrupt):
         threading.Timer(0.01, os.kill, (os.getpid(), signal.SIGINT)).start()
@@ -54,7 +54,7 @@ def _interrupt_again(fault: "sys.UnraisableHookArgs") -> None:
         sys.__unraisablehook__(fault)
 
 
-def _stop() -> NoReturn:
+def _exit_interrupted() -> NoReturn:
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # a second one ends the process at once, and without a word
     sys.stderr.write(
         "\nStopped before the end. Committed work is kept, and unfinished work is rolled back. Run the command again: "
@@ -63,7 +63,7 @@ def _stop() -> NoReturn:
     sys.exit(INTERRUPTED)
 
 
-def yield_to_readers() -> None:
+def lower_priority() -> None:
     """Let other processes of the machine go first from now on, such as those that serve; for commands that compute for minutes."""
     os.setpriority(os.PRIO_PROCESS, 0, max(os.getpriority(os.PRIO_PROCESS, 0), 10))  # of 19, as `nice` counts
 

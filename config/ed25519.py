@@ -12,26 +12,26 @@ from config import keyring
 
 def load_or_create_key(file: Path) -> Ed25519PrivateKey:
     """Return the key in `file`; made if there is none. Raises: OSError, TypeError, ValueError for what is no such key."""
-    keyring.load_or_create(file, new)
-    return read(file)
+    keyring.load_or_create_file(file, generate_pem)
+    return read_key(file)
 
 
-def read(file: Path) -> Ed25519PrivateKey:
+def read_key(file: Path) -> Ed25519PrivateKey:
     key = serialization.load_pem_private_key(file.read_bytes(), password=None)
     if not isinstance(key, Ed25519PrivateKey):
         raise TypeError(f"{file} holds no Ed25519 key; move it away, and a new key is made.")
     return key
 
 
-def new() -> bytes:
+def generate_pem() -> bytes:
     return Ed25519PrivateKey.generate().private_bytes(
         serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
     )
 
 
-def key_id(private: Ed25519PrivateKey) -> str:
+def compute_key_id(private: Ed25519PrivateKey) -> str:
     return hashlib.sha256(private.public_key().public_bytes_raw()).hexdigest()[:16]
 
 
-def public_key(private: Ed25519PrivateKey) -> str:
+def encode_public_key(private: Ed25519PrivateKey) -> str:
     return base64.b64encode(private.public_key().public_bytes_raw()).decode()

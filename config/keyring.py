@@ -8,12 +8,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 
-def stored_secret(file: Path) -> str:
+def load_or_create_secret(file: Path) -> str:
     """Return the secret in `file`; made on first use (50 random bytes, mode 0600)."""
-    return load_or_create(file, lambda: secrets.token_urlsafe(50).encode()).decode()
+    return load_or_create_file(file, lambda: secrets.token_urlsafe(50).encode()).decode()
 
 
-def load_or_create(file: Path, make: Callable[[], bytes]) -> bytes:
+def load_or_create_file(file: Path, make: Callable[[], bytes]) -> bytes:
     """Return the bytes of `file`, made by `make` if it does not exist yet.
 
     Two processes that start at once end with the same bytes: the file is written whole under another name and linked

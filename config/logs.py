@@ -24,7 +24,7 @@ class JsonLines(logging.Formatter):
     """`{"time", "level", "logger", "message", "request_id"?, "exception"?}`, ASCII only: whatever is odd in it is escaped."""
 
     def format(self, record: logging.LogRecord) -> str:
-        line = {"time": _time(record), "level": record.levelname, "logger": record.name, "message": _message(record)}
+        line = {"time": _format_time(record), "level": record.levelname, "logger": record.name, "message": _mask_message(record)}
         if request_id.get():
             line["request_id"] = request_id.get()
         if record.exc_info:
@@ -37,17 +37,17 @@ class TextLines(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         of_request = f" [{request_id.get()}]" if request_id.get() else ""
-        line = f"{_time(record)} {record.levelname} {record.name}{of_request}: {_escape(_message(record))}"
+        line = f"{_format_time(record)} {record.levelname} {record.name}{of_request}: {_escape(_mask_message(record))}"
         if record.exc_info:
             line += "".join(f"\n    {_escape(part)}" for part in mask_addresses(self.formatException(record.exc_info)).split("\n"))
         return line
 
 
-def _message(record: logging.LogRecord) -> str:
+def _mask_message(record: logging.LogRecord) -> str:
     return mask_addresses(record.getMessage())
 
 
-def _time(record: logging.LogRecord) -> str:
+def _format_time(record: logging.LogRecord) -> str:
     moment = dt.datetime.fromtimestamp(record.created, dt.UTC)
     return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
@@ -56,7 +56,7 @@ def _escape(text: str) -> str:
     return _UNSAFE.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
-def configuration(form: str) -> dict[str, Any]:
+def build_logging_config(form: str) -> dict[str, Any]:
     """Django's LOGGING for `json` or `text` lines on standard error; uvicorn's own too, but its access log, which names clients."""
     formatter = {"json": "config.logs.JsonLines", "text": "config.logs.TextLines"}[form]
     return {

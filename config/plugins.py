@@ -106,7 +106,7 @@ def list_plugins() -> Sequence[Plugin]:
     return [import_module(f"{app.name}.plugin").PLUGIN for app in apps.get_app_configs() if app.name in _names]
 
 
-def run_commands(after: Literal["after_publish", "after_ingest"], stderr: Any, **options: Any) -> None:
+def run_plugin_commands(after: Literal["after_publish", "after_ingest"], stderr: Any, **options: Any) -> None:
     """Let apps bring up to date what they make of the wire; one that cannot says why, and fails nothing."""
     for plugin in list_plugins():
         if words := getattr(plugin, after):

@@ -21,26 +21,26 @@ DEFAULT_DATA_DIR = (BASE_DIR / "var" if IS_CHECKOUT else USER_DATA_DIR / "chatbo
 WIRE_DATA_DIR = env.path("WIRE_DATA_DIR", DEFAULT_DATA_DIR)
 WIRE_SITE_URL = env.web_address("WIRE_SITE_URL", f"http://localhost:{PORT}")
 WIRE_MCP_URL = env.web_address("WIRE_MCP_URL", f"{WIRE_SITE_URL}/mcp")
-WIRE_HSTS = env.one_of("WIRE_HSTS", "host", "subdomains", "preload")
+WIRE_HSTS = env.choice("WIRE_HSTS", "host", "subdomains", "preload")
 WIRE_WORKERS = env.integer("WIRE_WORKERS", 1, 1, 64)
 WIRE_INGEST = env.duration("WIRE_INGEST", "30m")
 WIRE_VECTORS = env.boolean("WIRE_VECTORS", True)
 # Names of checkbot-rag's are taken too, so that an installation of it can move here with its environment.
-FACTCHECKS_STATUSES = tuple(env.words("FACTCHECKS_STATUSES")) or ("published",)
-FACTCHECKS_EMBEDDING = env.one_of("FACTCHECKS_EMBEDDING", "package", "off", "hashed")
-FACTCHECKS_EMBEDDING_URL = env.web_address(env.either("FACTCHECKS_EMBEDDING_URL", "CHECKBOT_RAG_EMBEDDING_BASE_URL"))
+FACTCHECKS_STATUSES = tuple(env.word_list("FACTCHECKS_STATUSES")) or ("published",)
+FACTCHECKS_EMBEDDING = env.choice("FACTCHECKS_EMBEDDING", "package", "off", "hashed")
+FACTCHECKS_EMBEDDING_URL = env.web_address(env.choose_set_name("FACTCHECKS_EMBEDDING_URL", "CHECKBOT_RAG_EMBEDDING_BASE_URL"))
 FACTCHECKS_EMBEDDING_MODEL = env.text(
-    env.either("FACTCHECKS_EMBEDDING_MODEL", "CHECKBOT_RAG_EMBEDDING_MODEL"), "qwen3-embedding-8b"
+    env.choose_set_name("FACTCHECKS_EMBEDDING_MODEL", "CHECKBOT_RAG_EMBEDDING_MODEL"), "qwen3-embedding-8b"
 )
-FACTCHECKS_EMBEDDING_KEY = env.text(env.either("FACTCHECKS_EMBEDDING_KEY", "CHECKBOT_RAG_EMBEDDING_API_KEY"))
+FACTCHECKS_EMBEDDING_KEY = env.text(env.choose_set_name("FACTCHECKS_EMBEDDING_KEY", "CHECKBOT_RAG_EMBEDDING_API_KEY"))
 FACTCHECKS_EMBEDDING_DIMENSIONS = env.integer(
-    env.either("FACTCHECKS_EMBEDDING_DIMENSIONS", "CHECKBOT_RAG_EMBEDDING_DIMENSIONS"), 1536, 2, 8192
+    env.choose_set_name("FACTCHECKS_EMBEDDING_DIMENSIONS", "CHECKBOT_RAG_EMBEDDING_DIMENSIONS"), 1536, 2, 8192
 )
 FACTCHECKS_EMBEDDING_SENDS_DIMENSIONS = env.boolean("FACTCHECKS_EMBEDDING_SENDS_DIMENSIONS", True)
 FACTCHECKS_VECTOR_MS = env.integer("FACTCHECKS_VECTOR_MS", 300, 1, 10_000)
-FACTCHECKS_KEYS = env.one_of("FACTCHECKS_KEYS", "auto", "required", "mcp", "off")
-FACTCHECKS_MCP_KEY = env.text(env.either("FACTCHECKS_MCP_KEY", "CHECKBOT_RAG_MCP_API_KEY"))
-FACTCHECKS_API_KEY = env.text(env.either("FACTCHECKS_API_KEY", "CHECKBOT_RAG_API_KEY"))
+FACTCHECKS_KEYS = env.choice("FACTCHECKS_KEYS", "auto", "required", "mcp", "off")
+FACTCHECKS_MCP_KEY = env.text(env.choose_set_name("FACTCHECKS_MCP_KEY", "CHECKBOT_RAG_MCP_API_KEY"))
+FACTCHECKS_API_KEY = env.text(env.choose_set_name("FACTCHECKS_API_KEY", "CHECKBOT_RAG_API_KEY"))
 WIRE_TIMELINE_CORPUS = env.text("WIRE_TIMELINE_CORPUS", "wire")
 WIRE_X402_FACILITATOR = env.web_address("WIRE_X402_FACILITATOR")
 WIRE_SECURITY_CONTACT = env.text("WIRE_SECURITY_CONTACT", "")
@@ -55,10 +55,10 @@ WIRE_GATEWAY_LOG_ROWS = env.integer("WIRE_GATEWAY_LOG_ROWS", 200_000, 1_000, 100
 REDIS_URL = env.redis("REDIS_URL")
 WIRE_TRUSTED_PROXIES = env.networks("WIRE_TRUSTED_PROXIES")
 WIRE_ALLOWED_ORIGINS = frozenset(
-    {"https://claude.ai", "https://chatgpt.com", "://".join(urlsplit(WIRE_SITE_URL)[:2]), *env.words("WIRE_ALLOWED_ORIGINS")}
+    {"https://claude.ai", "https://chatgpt.com", "://".join(urlsplit(WIRE_SITE_URL)[:2]), *env.word_list("WIRE_ALLOWED_ORIGINS")}
 )
 
-SECRET_KEY = env.text("SECRET_KEY") or keyring.stored_secret(WIRE_DATA_DIR / "keys" / "secret_key")
+SECRET_KEY = env.text("SECRET_KEY") or keyring.load_or_create_secret(WIRE_DATA_DIR / "keys" / "secret_key")
 SITE_IS_HTTPS = WIRE_SITE_URL.startswith("https://")
 ALLOWED_HOSTS = sorted(
     {urlsplit(url).hostname or "" for url in (WIRE_SITE_URL, WIRE_MCP_URL)} | {"localhost", "127.0.0.1", "[::1]"}
@@ -140,7 +140,7 @@ if replica and any(database["ENGINE"] != postgres.ENGINE for database in DATABAS
     raise ImproperlyConfigured("DATABASE_REPLICA_URL needs Postgres, there and in DATABASE_URL: an SQLite file has no replica.")
 for alias, database in DATABASES.items():
     if database["ENGINE"] == postgres.ENGINE:
-        DATABASES[alias] = postgres.patient(database)
+        DATABASES[alias] = postgres.build_pooled_settings(database)
 DATABASE_ROUTERS = ["config.database.routing.Router"]  # what the public doors read comes from the replica, if there is one
 
 AUTH_PASSWORD_VALIDATORS = [
@@ -186,4 +186,4 @@ SILENCED_SYSTEM_CHECKS = [
     "security.W021",  # browsers' preload list is left again in months, if at all: WIRE_HSTS asks for it
 ]
 
-LOGGING = logs.configuration(env.one_of("WIRE_LOG", "text", "json"))
+LOGGING = logs.build_logging_config(env.choice("WIRE_LOG", "text", "json"))

@@ -17,14 +17,14 @@ def has_credentials(address: str) -> bool:
 
 def mask_address(address: str) -> str:
     """Return an address with scheme, host, path and names of parameters; values, which may be tokens, and users become `…`."""
-    return _ALONE.sub(_mask, address)
+    return _ALONE.sub(_mask_match, address)
 
 
 def mask_addresses(text: str) -> str:
-    return _IN_TEXT.sub(_mask, text)
+    return _IN_TEXT.sub(_mask_match, text)
 
 
-def _mask(found: re.Match[str]) -> str:
+def _mask_match(found: re.Match[str]) -> str:
     scheme, user, place, query, fragment = found.groups()
     names = [(name, equals, value) for name, equals, value in (pair.partition("=") for pair in (query or "?")[1:].split("&"))]
     shown = "&".join(f"{name}={value and '…'}" if equals else name and "…" for name, equals, value in names)

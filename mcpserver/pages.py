@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.cache import patch_vary_headers
 
 from config.errors import NotFound
-from config.http.request_guard import family_of
+from config.http.request_guard import get_family_path
 from mcpserver.servers import SERVERS
 from wire.site.pages import page, public_page
 
@@ -27,7 +27,7 @@ def _build_server(path: str) -> Any:
     # Modules are imported here, since the SDK takes long to load and every command loads the addresses.
     if path in SERVERS:
         return import_module(SERVERS[path]).build()
-    family = family_of(path)
+    family = get_family_path(path)
     if family not in SERVERS:
         raise NotFound("There is no such server.")
     module = import_module(SERVERS[family])

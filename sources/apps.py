@@ -26,7 +26,7 @@ def create_roster(**_kwargs: Any) -> None:
 
 
 @register(Tags.database)
-def roster_is_locked(databases: Sequence[str] | None = None, **_kwargs: Any) -> list[CheckMessage]:
+def check_roster_lock(databases: Sequence[str] | None = None, **_kwargs: Any) -> list[CheckMessage]:
     """Return an error unless the stored roster has exactly 24 publications and matches its fingerprint."""
     from sources import roster
     from sources.models import Publication

@@ -28,7 +28,7 @@ def record_failure(health: FeedHealth, code: str, words: str, now: dt.datetime, 
     health.next_try_at = (now + max(wait, retry_after or dt.timedelta())).replace(microsecond=0)
 
 
-def start_over(health: FeedHealth, address: str) -> None:
+def reset_health(health: FeedHealth, address: str) -> None:
     """Forget what was learnt of another address: its validators mean nothing here, nor do its failures."""
     fresh = FeedHealth(address=address)
     for column in FeedHealth._meta.concrete_fields:
@@ -72,7 +72,7 @@ def is_due(health: FeedHealth | None, now: dt.datetime) -> bool:
     return health.tried_at is not None and health.tried_at > now + dt.timedelta(minutes=1)  # by less, two clocks may differ
 
 
-def circuit(health: FeedHealth | None, now: dt.datetime) -> Circuit:
+def get_circuit_state(health: FeedHealth | None, now: dt.datetime) -> Circuit:
     """Return closed: asked at every run; open: left alone until `next_try_at`; or half open: the next run sends one probe."""
     if health is None or health.failures < OPENS_AT:
         return Circuit.CLOSED

@@ -44,7 +44,7 @@ def acquire(row: Row | None = None, work: str = "ingest") -> Iterator[Lease]:
     if row is None:
         IngestLease.objects.get_or_create(pk=1)
         row = IngestLease.objects.filter(pk=1)
-    lease = _take(row, work)
+    lease = _take_lease(row, work)
     try:
         yield lease
     finally:
@@ -53,9 +53,9 @@ def acquire(row: Row | None = None, work: str = "ingest") -> Iterator[Lease]:
 
 
 @transaction.atomic
-def _take(rows: Row, work: str) -> Lease:
+def _take_lease(rows: Row, work: str) -> Lease:
     row = rows.select_for_update().get()
-    now, here = timezone.now(), _find_place()
+    now, here = timezone.now(), _identify_machine()
     if row.holder and row.expires_at and now < row.expires_at < now + 2 * TERM:
         where, pid, _ = row.holder.rsplit("/", 2)
         if where != here or _is_running(int(pid)):
@@ -66,7 +66,7 @@ def _take(rows: Row, work: str) -> Lease:
     return Lease(rows, row.holder, work)
 
 
-def _find_place() -> str:
+def _identify_machine() -> str:
     """Return this machine, or this container: where a process number means something."""
     boot = namespace = ""
     with suppress(OSError):

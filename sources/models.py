@@ -1,4 +1,4 @@
-"""Tables of the roster and of its feeds. Exactly 24 publications hold a seat; only `sources.roster.replace` hands one on."""
+"""Tables of the roster and its feeds. Exactly 24 publications hold a seat; only `roster.replace_publication` hands one on."""
 
 import datetime as dt
 from typing import Any, Self

@@ -19,7 +19,7 @@ from rapidfuzz.distance import Postfix, Prefix
 from rapidfuzz.fuzz import ratio, token_set_ratio
 
 from config.unicode import normalize
-from sources.lexicons import load
+from sources.lexicons import load_lexicon
 from sources.schemas import VerdictOut
 
 MAX_LENGTH: Final = 2_048  # no longer text is read; a URL may be this long
@@ -30,7 +30,7 @@ LONGEST_NAME: Final = 120
 MISTAKABLE: Final = 0.85
 ALIKE: Final = 70  # per cent of the letters: of unrelated outlets 7 in 100 then are like one of the roster, at 60 26 in 100
 
-_LEXICON: Final = load("names")
+_LEXICON: Final = load_lexicon("names")
 COMMON, ARTICLES, NOUNS, OF_THEIR_OWN, LONG_SUFFIXES = (
     frozenset(_LEXICON[name].split()) for name in ("common", "articles", "nouns", "of_their_own", "long_suffixes")
 )
@@ -101,18 +101,18 @@ class _Index:
     by_domain: Mapping[str, Name]
 
 
-def verify(name: str, roster: Sequence[Name]) -> VerdictOut:
-    index = _index(tuple(roster))
-    found, reason, similarity = _find(name, index)
+def verify_name(name: str, roster: Sequence[Name]) -> VerdictOut:
+    index = _build_index(tuple(roster))
+    found, reason, similarity = _find_publication(name, index)
     if found and not found.former_note:
         own, notes = found.canonical, f"{reason} Cite it as {found.canonical}."
         return VerdictOut(
             in_roster=True, tier=found.tier, canonical_name=own, notes=notes, closest_match=own, similarity=similarity
         )
     size = sum(not entry.former_note for entry in roster)
-    words = _words(name[:80])
-    alike = [one for one in index.spellings if not one.name.former_note and _resembles(words, one)]
-    scores = [(_likeness(words, one), one.name.canonical) for one in alike]
+    words = _split_name(name[:80])
+    alike = [one for one in index.spellings if not one.name.former_note and _is_similar(words, one)]
+    scores = [(_measure_similarity(words, one), one.name.canonical) for one in alike]
     similarity, closest = max(scores, key=itemgetter(0), default=(0.0, None))
     sentences = (
         found.former_note if found else reason,
@@ -124,42 +124,42 @@ def verify(name: str, roster: Sequence[Name]) -> VerdictOut:
     return VerdictOut(in_roster=False, tier=None, canonical_name=None, notes=notes, closest_match=closest, similarity=similarity)
 
 
-def resolve(name: str, roster: Sequence[Name]) -> Name | None:
+def resolve_name(name: str, roster: Sequence[Name]) -> Name | None:
     """Return the publication of `roster` that `name` means; None outside the roster and for a retired one."""
-    found, *_ = _find(name, _index(tuple(roster)))
+    found, *_ = _find_publication(name, _build_index(tuple(roster)))
     return found if found and not found.former_note else None
 
 
 def find_objection(text: str, others: Sequence[Name]) -> str | None:
     """Return why `text` may not name a publication beside `others`, in a sentence to show; None if it may.
 
-    That `verify` refuses a look-alike does not mean that the name is free: in the roster, the exact match would come first.
+    That `verify_name` refuses a look-alike does not mean that the name is free: in the roster, the exact match would come first.
     """
     if len(text) > LONGEST_NAME or not text.isprintable():
         return f"{text[:40]!a} is not a name: use at most {LONGEST_NAME} visible characters."
-    verdict = verify(text, others)
+    verdict = verify_name(text, others)
     if verdict.canonical_name:
         return f"{text} already means {verdict.canonical_name}."
-    if odd := oddities(text):
+    if odd := describe_odd_characters(text):
         alike = f" resembles {verdict.closest_match}." if verdict.closest_match else ":"
         return f"{text}{alike} {odd} Write it in plain letters."
-    drawn = _outline("".join(_words(text)))
-    active = (one for one in _index(tuple(others)).spellings if not one.name.former_note)
-    double = next((one.name.canonical for one in active if _outline(one.key) == drawn), None)
+    drawn = _merge_lookalikes("".join(_split_name(text)))
+    active = (one for one in _build_index(tuple(others)).spellings if not one.name.former_note)
+    double = next((one.name.canonical for one in active if _merge_lookalikes(one.key) == drawn), None)
     if verdict.similarity >= MISTAKABLE:
         double = double or verdict.closest_match
     return f"{text} resembles {double}: one would be mistaken for the other." if double else None
 
 
-def _outline(key: str) -> str:
+def _merge_lookalikes(key: str) -> str:
     return key.replace("rn", "m").replace("vv", "w").translate(DRAWN_ALIKE)
 
 
 @lru_cache(maxsize=8)
-def _index(roster: tuple[Name, ...]) -> _Index:
+def _build_index(roster: tuple[Name, ...]) -> _Index:
     active_first = sorted(roster, key=lambda name: name.former_note is not None)
     spellings = tuple(
-        _Spelling(name, text, tuple(_words(text)), tuple(_words(CAMEL_CASE.sub(" ", text))))
+        _Spelling(name, text, tuple(_split_name(text)), tuple(_split_name(CAMEL_CASE.sub(" ", text))))
         for name in active_first
         for texts in [(name.canonical, *name.aliases)]
         for text in dict.fromkeys([*texts, *(initials.sub(words, text) for initials, words in LONG_FORMS for text in texts)])
@@ -176,86 +176,86 @@ def _index(roster: tuple[Name, ...]) -> _Index:
     return _Index(spellings, by_key, by_domain)
 
 
-def _find(said: str, index: _Index) -> Reading:
+def _find_publication(said: str, index: _Index) -> Reading:
     """Return the publication `said` means, how it was read and how alike; None and why not, or "" if it is merely unknown."""
     if len(said) > MAX_LENGTH:
         return None, f"Longer than {MAX_LENGTH} characters, so not read.", 0.0
     # Without what may stand around an address, so that none is read as a name: "– meta.ai" is not Meta AI.
     bare = WRITTEN_SPACE.sub(" ", said) if "." in said and not ADDRESS.fullmatch(said) else said
-    bare = bare.strip("".join(char for char in bare if _separates(char) and char != "/"))
+    bare = bare.strip("".join(char for char in bare if _is_separator(char) and char != "/"))
     seen = ADDRESS.fullmatch(normalize("NFKC", bare))
     if seen and (seen["scheme"] or seen["path"] or len(suffix := seen["suffix"].casefold()) <= 3 or suffix in LONG_SUFFIXES):
         spaces = "".join(char for char in said if unicodedata.category(char)[0] == "Z")
         address = ADDRESS.fullmatch(said.strip(QUOTES + spaces))  # as typed: a look-alike of "/" or "." leads elsewhere
         owner = _find_owner(address, index) if address else None
-        return owner or (None, oddities(said) or "The address belongs to no publication in the roster.", 0.0)
-    words = _words(said)
+        return owner or (None, describe_odd_characters(said) or "The address belongs to no publication in the roster.", 0.0)
+    words = _split_name(said)
     if not words:
         return None, "No publication name was given.", 0.0
-    if exact := _exact(said, index):
+    if exact := _find_exact(said, index):
         is_alias = exact.text != exact.name.canonical
         how = f"{exact.text} is {f'an alias of {exact.name.canonical}' if is_alias else 'in the roster'}."
         return exact.name, how, 1.0
-    owned = _exact(POSSESSIVE.sub("", said), index)
+    owned = _find_exact(POSSESSIVE.sub("", said), index)
     if owned and owned.text == owned.name.canonical:
         return owned.name, f"{owned.text} is in the roster.", 1.0
-    if strange := oddities(said):
+    if strange := describe_odd_characters(said):
         return None, strange, 0.0
     if explained := EXPLAINED.fullmatch(said.strip()):
-        first = _find(explained["name"], index)
+        first = _find_publication(explained["name"], index)
         said_again = explained["said_again"]
-        same = said_again.strip().casefold() in _LEXICON["kinds"] or _find(said_again, index)[0] == first[0]
+        same = said_again.strip().casefold() in _LEXICON["kinds"] or _find_publication(said_again, index)[0] == first[0]
         return first if first[0] and same else UNKNOWN
     if len(" ".join(words)) > LONGEST_NAME:  # what follows tries every division into words
         return UNKNOWN
-    legal = LEGAL_FORM.fullmatch(" ".join(_fold(said).split()))
+    legal = LEGAL_FORM.fullmatch(" ".join(_fold_name(said).split()))
     # Axios, Inc.: no other publication is called that, though another company may be: Verge Inc.
-    if legal and (spelling := _exact(legal["name"], index)) and _keeps_article(legal["name"], spelling):
-        return spelling.name, f"Read as the company name of {spelling.text}.", _likeness(words, spelling)
+    if legal and (spelling := _find_exact(legal["name"], index)) and _has_needed_article(legal["name"], spelling):
+        return spelling.name, f"Read as the company name of {spelling.text}.", _measure_similarity(words, spelling)
     if spelling := _find_section(said, index):
-        return spelling.name, f"Read as a section or feed of {spelling.text}.", _likeness(words, spelling)
+        return spelling.name, f"Read as a section or feed of {spelling.text}.", _measure_similarity(words, spelling)
     slips = {
         spelling.name: spelling
         for spelling in index.spellings
-        if is_slip(words, spelling.parts) and (spelling.key not in NOUNS or _has_article(said))
+        if is_typing_slip(words, spelling.parts) and (spelling.key not in NOUNS or _has_article(said))
     }
     if len(slips) != 1:
         return UNKNOWN
     ((name, spelling),) = slips.items()
-    return name, f"Read as a misspelling of {spelling.text}.", _likeness(words, spelling)
+    return name, f"Read as a misspelling of {spelling.text}.", _measure_similarity(words, spelling)
 
 
-def _exact(said: str, index: _Index) -> _Spelling | None:
-    key = "".join(_words(said))
+def _find_exact(said: str, index: _Index) -> _Spelling | None:
+    key = "".join(_split_name(said))
     return index.by_key.get(key) if key not in NOUNS or _has_article(said) else None
 
 
 def _find_section(said: str, index: _Index) -> _Spelling | None:
     """Return the publication of Reuters Technology or AI | VentureBeat: a part of it, not an edition, newsletter or show."""
-    words = _fold(said).split()
+    words = _fold_name(said).split()
     if "".join(words) in OF_THEIR_OWN:
         return None
     for end in range(1, len(words)):
         name, section = " ".join(words[:end]), " ".join(words[end:])
-        found = _exact(name, index)
-        if found and _keeps_article(name, found):
+        found = _find_exact(name, index)
+        if found and _has_needed_article(name, found):
             feed_only = found.name.tier == MAKERS or found.key in NOUNS  # The Information Technology
             if (OF_ANY if feed_only else OF_NEWSROOMS).fullmatch(section):
                 return found
-    parts = {part: _exact(part, index) for part in BETWEEN.split(said)}
+    parts = {part: _find_exact(part, index) for part in BETWEEN.split(said)}
     named = {found.name: found for found in parts.values() if found}
     if len(named) != 1:
         return None
     (spelling,) = named.values()
     listing = OF_ANY if spelling.name.tier == MAKERS else APART
-    return spelling if all(found or listing.fullmatch(" ".join(_words(part))) for part, found in parts.items()) else None
+    return spelling if all(found or listing.fullmatch(" ".join(_split_name(part))) for part, found in parts.items()) else None
 
 
 def _has_article(said: str) -> bool:
-    return len(_words(said)) < len(_fold(said).split())
+    return len(_split_name(said)) < len(_fold_name(said).split())
 
 
-def _keeps_article(said: str, spelling: _Spelling) -> bool:
+def _has_needed_article(said: str, spelling: _Spelling) -> bool:
     """Return whether a name with an article has it, as it must beside anything else: Verge AI and Verge Inc. are others."""
     return not spelling.text.startswith("The ") or _has_article(said)
 
@@ -272,31 +272,31 @@ def _find_owner(address: re.Match[str], index: _Index) -> Reading | None:
     return None
 
 
-def _fold(text: str) -> str:
+def _fold_name(text: str) -> str:
     """Return `text` in NFKC without case; punctuation and symbols become spaces, except `&` and `+`, which change a name."""
     folded = normalize("NFKC", WRITTEN_SPACE.sub(" ", text).replace(" @ ", " at ").translate(TRADEMARKS)).casefold()
-    return "".join(" " if _separates(char) else char for char in folded)
+    return "".join(" " if _is_separator(char) else char for char in folded)
 
 
-def _separates(char: str) -> bool:
+def _is_separator(char: str) -> bool:
     if char.isascii():
         return char in " \t\r\n" or (char.isprintable() and not char.isalnum() and char not in "&+")
     return unicodedata.category(char)[0] in "PZ"
 
 
-def _words(text: str) -> list[str]:
+def _split_name(text: str) -> list[str]:
     """Return the words of a name without its article, which may also stand last, as in "Register, The"."""
-    words = [word for word in _fold(text).split(" ") if word]
+    words = [word for word in _fold_name(text).split(" ") if word]
     if len(words) > 1 and words[0] in ARTICLES:
         return words[1:]
     return words[:-1] if len(words) > 1 and words[-1] == "the" else words
 
 
-def oddities(said: str) -> str:
+def describe_odd_characters(said: str) -> str:
     """Return a sentence that names up to five characters of `said` that no plain name has; empty if there are none."""
     if said.isascii() and said.isprintable():  # as nearly all are, addresses above all
         return ""
-    odd = dict.fromkeys(char for char in said if not (_fold(char).isascii() and _fold(char).isprintable()))
+    odd = dict.fromkeys(char for char in said if not (_fold_name(char).isascii() and _fold_name(char).isprintable()))
     shown = [
         (f"“{char}” " if char.isalpha() else "", ord(char), unicodedata.name(char, "without a name")) for char in list(odd)[:5]
     ]
@@ -304,7 +304,7 @@ def oddities(said: str) -> str:
     return f"Contains look-alike, invisible or foreign characters: {', '.join(named)}." if named else ""
 
 
-def _resembles(words: Sequence[str], spelling: _Spelling) -> bool:
+def _is_similar(words: Sequence[str], spelling: _Spelling) -> bool:
     """Return whether a telling word of one is like one of the other, or the publication's name as a whole is."""
     telling, own = ([word for word in one if word not in COMMON] for one in (words, spelling.words))
     if any(ratio(word, other) >= ALIKE for word in telling for other in own):
@@ -312,13 +312,13 @@ def _resembles(words: Sequence[str], spelling: _Spelling) -> bool:
     return bool(telling) and spelling.text == spelling.name.canonical and ratio("".join(words), spelling.key) >= ALIKE
 
 
-def _likeness(words: Sequence[str], spelling: _Spelling) -> float:
+def _measure_similarity(words: Sequence[str], spelling: _Spelling) -> float:
     """Return 0–1 by shared words and by letters alike; below 1, which is for the name itself."""
     score = token_set_ratio(" ".join(words), " ".join(spelling.words)) + ratio("".join(words), spelling.key)
     return min(round(score / 200, 2), 0.99)
 
 
-def is_slip(words: Sequence[str], parts: Sequence[str]) -> bool:
+def is_typing_slip(words: Sequence[str], parts: Sequence[str]) -> bool:
     """Return whether `words` are `parts` with one wrong keystroke, and could hardly be anything else.
 
     The shorter the name, the fewer slips are believed: at five letters a swapped or doubled one, at six also a dropped
@@ -336,9 +336,9 @@ def is_slip(words: Sequence[str], parts: Sequence[str]) -> bool:
         start -= 1
     if not (typed + wanted).isalpha() or not (swapped or max(len(typed), len(wanted)) == 1):
         return False
-    if added and _locate(words, start)[0] == start:  # before a word or by itself: eFortune, Fortune X
+    if added and _locate_part(words, start)[0] == start:  # before a word or by itself: eFortune, Fortune X
         return False
-    begin, part = _locate(parts, start - added)
+    begin, part = _locate_part(parts, start - added)
     if OTHER_WORDS.fullmatch(said[begin : begin + len(part) + len(typed) - len(wanted)]):
         return False
     initials = {part for part in parts if len(part) <= 3}
@@ -347,7 +347,7 @@ def is_slip(words: Sequence[str], parts: Sequence[str]) -> bool:
         return False
     if swapped or doubled:
         return len(meant) >= 5
-    if start == begin or (joined and not initials.isdisjoint({part, _locate(parts, start)[1]})):
+    if start == begin or (joined and not initials.isdisjoint({part, _locate_part(parts, start)[1]})):
         return False
     if not typed:
         return len(meant) >= 6
@@ -356,14 +356,14 @@ def is_slip(words: Sequence[str], parts: Sequence[str]) -> bool:
     if len(part) >= 6:
         return True
     beside = said[start - 1] + said[start + 1 : start + 2] if added else wanted
-    return begin > 0 and len(part) >= 4 and len(meant) >= 9 and any(_are_neighbours(typed, key) for key in beside)
+    return begin > 0 and len(part) >= 4 and len(meant) >= 9 and any(_are_adjacent_keys(typed, key) for key in beside)
 
 
-def _are_neighbours(one: str, other: str) -> bool:
+def _are_adjacent_keys(one: str, other: str) -> bool:
     return one in KEYS and other in KEYS and all(abs(a - b) <= 1 for a, b in zip(KEYS[one], KEYS[other], strict=True))
 
 
-def _locate(parts: Sequence[str], position: int) -> tuple[int, str]:
+def _locate_part(parts: Sequence[str], position: int) -> tuple[int, str]:
     """Return where the part that holds `position` of the joined parts begins, and the part; past the end, the last one."""
     begin = 0
     for part in parts[:-1]:

@@ -44,18 +44,18 @@ def fetch_picture(publication: str, story_id: str, url: str, policy: fetch.Polic
     if not _fetching.acquire(blocking=False):
         raise UpstreamFailed("Other pictures are being fetched at this moment, so this one was not.", "Try again in 10 seconds.")
     try:
-        with picture_store.hold(publication, story_id):
-            webp = picture_store.read(publication, story_id)
+        with picture_store.lock_picture(publication, story_id):
+            webp = picture_store.read_picture(publication, story_id)
             if webp is not None or picture_store.has_failed(publication, story_id):  # another request fetched it meanwhile
                 return webp
             try:
-                webp = shrink(_fetch(url, policy))
+                webp = shrink_picture(_download_picture(url, policy))
             except InvalidPicture as error:
                 log.info("The picture of %s is not shown; it is fetched again in an hour at the earliest: %s", story_id, error)
                 picture_store.record_failure(publication, story_id, str(error))
                 return None
             try:
-                picture_store.save(publication, story_id, webp)
+                picture_store.store_picture(publication, story_id, webp)
             except OSError:
                 log.exception("The picture of %s could not be stored; it was shown all the same.", story_id)
             return webp
@@ -63,14 +63,14 @@ def fetch_picture(publication: str, story_id: str, url: str, policy: fetch.Polic
         _fetching.release()
 
 
-def _fetch(url: str, policy: fetch.Policy) -> bytes:
+def _download_picture(url: str, policy: fetch.Policy) -> bytes:
     """Raises: InvalidPicture."""
     notes = HostNotes()
     bounded = replace(policy, patience=SECONDS, deadline=SECONDS, max_body=MAX_BODY)
     with closing(fetch.fetch_all([fetch.Ask(0, url, accept=ACCEPT)], bounded, notes)) as fetched:
         ((_, outcome),) = fetched
     try:
-        routing.write(notes.save)
+        routing.run_write(notes.save)
     except Error:
         log.exception("What was learnt about a picture's server could not be stored.")
     if not isinstance(outcome, fetch.Fetched):
@@ -78,7 +78,7 @@ def _fetch(url: str, policy: fetch.Policy) -> bytes:
     return outcome.body
 
 
-def shrink(body: bytes) -> bytes:
+def shrink_picture(body: bytes) -> bytes:
     """Return a picture as WebP of at most WIDTH × HEIGHT pixels, upright, its first frame only. Raises: InvalidPicture."""
     try:
         with _decoding, Image.open(BytesIO(body), formats=FORMATS) as image:

@@ -22,7 +22,7 @@ def list_sources(tier: int | None = None) -> SourcesOut:
     if tier is not None and tier not in Tier.values:
         raise InvalidArgument(f"tier {tier} does not exist.", "Use 1, 2, 3 or 4, or leave tier out for all 24 publications.")
     rows = Publication.objects.active().in_roster_order().prefetch_related("feeds")
-    revision = roster.current()
+    revision = roster.get_current_roster()
     replacements = RosterRevision.objects.filter(retired__isnull=False, admitted__isnull=False).order_by("-number")
     columns = ("on", "number", "retired__name", "admitted__name", "reason")
     return SourcesOut(
@@ -53,25 +53,25 @@ def get_publication(slug: str) -> PublicationOut:
     return PublicationOut(**{name: getattr(row, name) for name in columns}, feeds=[_describe_feed(feed, now) for feed in feeds])
 
 
-def slugs_by_name() -> dict[str, str]:
+def get_slugs_by_name() -> dict[str, str]:
     """Return the slugs of all publications, retired ones too, in roster order."""
     return dict(Publication.objects.in_roster_order().values_list("name", "slug"))
 
 
 def verify_source(publication_name: str) -> VerdictOut:
     """Return whether the name is one of the 24; variants, aliases, domains, sections and typing slips are recognised."""
-    return names.verify(publication_name, known_names())
+    return names.verify_name(publication_name, list_known_names())
 
 
-def canonical_source(name: str, argument: str = "source") -> str:
+def get_canonical_name(name: str, argument: str = "source") -> str:
     """Return the roster's own spelling of `name`. Raises: NotInRoster, naming `argument` and the closest publication."""
-    verdict = names.verify(name, known_names())
+    verdict = names.verify_name(name, list_known_names())
     if verdict.canonical_name is None:
         raise NotInRoster(f"{argument} is refused. {verdict.notes}", "The roster is at wire://sources and /api/sources.json.")
     return verdict.canonical_name
 
 
-def feeds_health(now: dt.datetime | None = None) -> FeedsHealthOut:
+def get_feeds_health(now: dt.datetime | None = None) -> FeedsHealthOut:
     """Return the age of each source and the health of its feeds, in roster order. `wire.queries` knows of the sample wire, too."""
     now = (now or timezone.now()).replace(microsecond=0)
     feeds = Feed.objects.filter(publication__seat__isnull=False).select_related("publication", "health")
@@ -84,7 +84,7 @@ def list_source_names() -> list[str]:
     return list(Publication.objects.active().in_roster_order().values_list("name", flat=True))
 
 
-def known_names() -> list[names.Name]:
+def list_known_names() -> list[names.Name]:
     """List the names of all publications, retired ones too, for the integrity check."""
     return [publication.as_name() for publication in Publication.objects.all()]
 
@@ -116,5 +116,5 @@ def _describe_feed(feed: Feed, now: dt.datetime) -> FeedHealthOut:
         failures_in_a_row=state.failures,
         failure=mask_addresses(state.failure) or None,
         failure_code=state.failure_code or None,
-        circuit=health.circuit(known, now),
+        circuit=health.get_circuit_state(known, now),
     )

@@ -18,10 +18,10 @@ RETENTION: Final = dt.timedelta(days=30)
 _HOUR: Final = 3_600  # seconds; a younger file may belong to a run at work
 
 
-def keep(body: bytes) -> str:
+def save(body: bytes) -> str:
     """Store `body` unless it is there; return its lower-case hex SHA-256. Whole or not at all, also when killed half-way."""
     digest = sha256(body)
-    file = _file(digest)
+    file = _file_path(digest)
     if not file.exists():
         file.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=file.parent, delete=False) as handle:
@@ -33,7 +33,7 @@ def keep(body: bytes) -> str:
 def read(digest: str) -> bytes:
     """Return the bytes. Raises: OSError when they are gone or damaged."""
     try:
-        body = gzip.decompress(_file(digest).read_bytes())
+        body = gzip.decompress(_file_path(digest).read_bytes())
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise OSError(f"The bytes stored as {digest} are damaged: {error}.") from error
     if sha256(body) != digest:
@@ -45,7 +45,7 @@ def sha256(body: bytes) -> str:
     return hashlib.sha256(body).hexdigest()
 
 
-def prune(now: dt.datetime) -> None:
+def delete_expired(now: dt.datetime) -> None:
     """Delete what was fetched longer ago than RETENTION and no feed still answers with; once a day also files without a row."""
     current = FeedHealth.objects.exclude(body_sha256="").values("body_sha256")
     RawFetch.objects.filter(fetched_at__lt=now - RETENTION).exclude(sha256__in=current).delete()
@@ -64,5 +64,5 @@ def _directory() -> Path:
     return Path(settings.WIRE_DATA_DIR) / "raw"
 
 
-def _file(digest: str) -> Path:
+def _file_path(digest: str) -> Path:
     return _directory() / digest[:2] / f"{digest}.gz"

@@ -23,7 +23,7 @@ from django.db import connections
 from django.test import Client
 
 from config.database import threads
-from sources.parse import InvalidFeed, parse
+from sources.parse import InvalidFeed, parse_feed
 from tests.clients.server import environment
 from tests.mcpserver.asgi import ERAS, LEGACY, call, http_scope, message, rpc_headers, said, send_request
 from tests.mcpserver.conftest import close_connections, no_rate_limit, sample  # noqa: F401
@@ -115,7 +115,7 @@ def test_a_feed_that_is_an_address_is_not_fetched() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listening:
         address = f"http://127.0.0.1:{listening.getsockname()[1]}/feed".encode()
         with pytest.raises(InvalidFeed):
-            parse(address)
+            parse_feed(address)
         assert select.select([listening], [], [], 0.1)[0] == []
 
 

@@ -56,7 +56,7 @@ def ask_metrics() -> dict[str, float]:
 @pytest.fixture
 def with_replica(monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
     monkeypatch.setitem(settings.DATABASES, routing.REPLICA, dict(settings.DATABASES["default"]))
-    monkeypatch.setattr(routing, "look_after_connection", lambda: None)  # it would end the test's transaction
+    monkeypatch.setattr(routing, "recycle_connection", lambda: None)  # it would end the test's transaction
 
 
 @pytest.mark.usefixtures("with_replica")
@@ -107,7 +107,7 @@ def test_a_primary_that_is_down_shows_while_the_database_that_is_read_is_up(monk
     def away(*_: Any) -> None:
         raise OperationalError("gone")
 
-    monkeypatch.setattr(routing, "_ask", away)
+    monkeypatch.setattr(routing, "_read_version", away)
     assert (ask_metrics()["wire_database_up"], ask_metrics()["wire_primary_up"]) == (1, 0)
 
 

@@ -57,7 +57,7 @@ def test_a_release_is_what_its_checksums_and_its_signature_say(wheel: Path, tmp_
     if not UV.with_name("cyclonedx-py").exists():
         pytest.fail("cyclonedx-bom is missing; requirements-dev.lock has it")
     key, public, dist = tmp_path / "key.pem", tmp_path / "key.pub", tmp_path / "dist"
-    key.write_bytes(ed25519.new())
+    key.write_bytes(ed25519.generate_pem())
     subprocess.run(["openssl", "pkey", "-in", key, "-pubout", "-out", public], check=True)
     made = ["make", "-o", f"{UV.parent}/.dev", "release", f"DIST={dist}", f"RELEASE_KEY={key}", f"BIN={UV.parent}"]
     subprocess.run(made, cwd=ROOT, check=True, capture_output=True)

@@ -40,4 +40,4 @@ class PlainBM25:
 
 def terms(text: str) -> list[str]:
     """The stemmed words of a text, in its order."""
-    return [tokens.token(word) for word in tokens.words(text)]
+    return [tokens.stem_word(word) for word in tokens.words(text)]

@@ -58,7 +58,7 @@ def read_rows(archive: Path) -> list[dict[str, Any]]:
     labels = {file: list(csv.DictReader(file.open(encoding="utf-8"))) for file in (*EVAL.glob("*headlines.csv"), TUNING)}
     tuned = {file.name: [row for row in rows if row.get("half", "tune") == "tune"] for file, rows in labels.items()}
     entries = (value for _, value in reader.read_records(archive, {}) if isinstance(value, Entry))
-    makers = {name.canonical for name in roster.shipped_names() if name.tier == Tier.CORPORATE}
+    makers = {name.canonical for name in roster.list_shipped_names() if name.tier == Tier.CORPORATE}
     published = add_texts([*tuned["real-headlines.csv"], *tuned["tuning.csv"]], entries, makers)
     alone = [{**row, "summary": ""} for row in tuned["headlines.csv"]]
     lexicon = load_shipped_lexicon()

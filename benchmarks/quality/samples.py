@@ -13,7 +13,7 @@ from typing import Any
 from wire.ops.quality.evaluate import Row
 from wire.text.filters import is_caption, repeats_headline, strip_headline
 from wire.text.identity import BadUrl, canonical_url, chatbotnews_id
-from wire.text.plain_text import plain_text, summary
+from wire.text.plain_text import extract_summary, plain_text
 
 REAL_EVENTS = Path(__file__).resolve().parents[2] / "fixtures" / "eval" / "real-events.csv"
 
@@ -62,7 +62,7 @@ def _items(archives: Path) -> Iterator[Mapping[str, Any]]:
 def told(item: Mapping[str, Any]) -> tuple[str, str]:
     """Headline and summary of an archive's item, as the wire would store them."""
     headline = plain_text(item["title"], 1000)
-    said = strip_headline(headline, summary(item.get("summary") or ""))
+    said = strip_headline(headline, extract_summary(item.get("summary") or ""))
     return headline, "" if is_caption(said) or repeats_headline(headline, said) else said
 
 

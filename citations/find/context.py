@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from citations.find.normalize import words_of
+from citations.find.normalize import fold_words
 from citations.phrases import compile_pattern, get_words
 
 LONGEST: Final = 1_600  # characters of a citation in prose
@@ -25,16 +25,16 @@ def find_urls(text: str) -> list[str]:
     return [url.rstrip(".,;:!?") for url in URL.findall(text)]
 
 
-def has_content(text: str) -> bool:
+def has_own_words(text: str) -> bool:
     """Return true if words stand in it that say something, and do not only lead to a story."""
-    return any(word not in LEADS and not word.isdigit() for word in words_of(URL.sub(" ", text)))
+    return any(word not in LEADS and not word.isdigit() for word in fold_words(URL.sub(" ", text)))
 
 
-def last_claim(text: str) -> str:
+def extract_last_claim(text: str) -> str:
     """Return the last sentence of a text; with those before, while there are only names and words that lead to a story, and what
     stands in a bracket; and with the whole of a quotation that ends in it and the name before that.
     """
-    ends = _sentence_ends(text)
+    ends = _list_sentence_ends(text)
     begin = end = len(text)
     while begin == len(text) or has_names_only(text[begin:end]) or _POINTS_BACK.match(text, begin):
         if not ends:
@@ -50,20 +50,20 @@ def has_names_only(text: str) -> bool:
     return all(word in LEADS or word[0].isupper() or word.isdigit() for word in re.findall(r"[^\W_]+", URL.sub(" ", text)))
 
 
-def last_sentence_start(text: str) -> int:
-    return next(reversed(_sentence_ends(text)), 0)
+def locate_last_sentence(text: str) -> int:
+    return next(reversed(_list_sentence_ends(text)), 0)
 
 
-def _sentence_ends(text: str) -> list[int]:
+def _list_sentence_ends(text: str) -> list[int]:
     bare = text.rstrip(" ([<（")
     return [match.end() for match in SENTENCE.finditer(bare) if match.end() < len(bare)]
 
 
-def find_tier(text: str) -> int | None:
+def find_source_tier(text: str) -> int | None:
     match = _TIER.search(text)
     return int(match[1]) if match else None
 
 
-def open_bracket(text: str) -> str:
+def find_open_bracket(text: str) -> str:
     start = max(text.rfind("("), text.rfind("["))
     return text[start:] if start > max(text.rfind(")"), text.rfind("]")) else ""

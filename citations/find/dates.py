@@ -22,16 +22,16 @@ DATE: Final = re.compile(
 )
 
 
-def dates_in(text: str) -> tuple[str, ...]:
+def find_dates(text: str) -> tuple[str, ...]:
     """Return every date that a text gives, as YYYY-MM-DD, whether or not a calendar has it."""
-    return tuple(map(iso, DATE.finditer(text)))
+    return tuple(map(to_iso_date, DATE.finditer(text)))
 
 
-def month_number(name: str) -> int | None:
+def parse_month(name: str) -> int | None:
     return _MONTH.get(name.casefold().strip(". "))
 
 
-def iso(match: re.Match[str]) -> str:
+def to_iso_date(match: re.Match[str]) -> str:
     if match["iso"]:
         return match["iso"]
     if match["year4"]:

@@ -13,14 +13,14 @@ from operator import itemgetter
 from typing import Any, Final
 
 from citations.find import context, text_formats
-from citations.find.context import LONGEST, has_content, last_claim, last_sentence_start, open_bracket
-from citations.find.dates import dates_in
-from citations.find.json_objects import find_json, split_object
+from citations.find.context import LONGEST, extract_last_claim, find_open_bracket, has_own_words, locate_last_sentence
+from citations.find.dates import find_dates
+from citations.find.json_objects import find_json, list_json_lines
 from citations.find.match import CitationMatch
-from citations.find.normalize import straighten
+from citations.find.normalize import straighten_punctuation
 from citations.find.records import find_records, read_csl
 from citations.find.segments import BREAK, ID, Passage, split_passages
-from citations.find.text_formats import AHEAD, LAYERED, NEAR_ID, build_match, find_lead_ins, find_without_id
+from citations.find.text_formats import AHEAD, LAYERED, NEAR_ID, build_match, find_citations_without_id, find_lead_ins
 from citations.format.formats import CitationFormat
 from citations.phrases import compile_pattern
 
@@ -35,12 +35,12 @@ def find_citations(text: str) -> list[CitationMatch]:
     """Return every citation, in the order of the text. Raises nothing, whatever the text."""
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     found: list[tuple[int, CitationMatch]] = []
-    for change in (str, straighten):  # first as written: plain quotation marks would end the values of JSON
+    for change in (str, straighten_punctuation):  # first as written: plain quotation marks would end the values of JSON
         text = change(text)
-        values = [(begin, end, _read_json(value)) for begin, end, value in find_json(text)]
+        values = [(begin, end, _find_in_json(value)) for begin, end, value in find_json(text)]
         text = _cut_out(text, reversed(values), found)
         text = _cut_out(text, find_records(text), found)
-    found += _read_passages(list(split_passages(text)))
+    found += _find_in_passages(list(split_passages(text)))
     return [match for _, match in sorted(found, key=itemgetter(0))]
 
 
@@ -53,38 +53,38 @@ def _cut_out(text: str, records: Iterable[tuple[int, int, list[CitationMatch]]],
     return text
 
 
-def _read_json(value: Any) -> list[CitationMatch]:
+def _find_in_json(value: Any) -> list[CitationMatch]:
     """Return records of CSL, and beside them in a list whatever else cites."""
     found: list[CitationMatch] = []
     for item in value if isinstance(value, list) and read_csl(value) else [value]:
         if records := read_csl(item):
             found += records
             continue
-        for text, is_row in split_object(item):
-            found += _read_line(text, is_row=True) if is_row else find_citations(text)
+        for text, is_row in list_json_lines(item):
+            found += _find_in_line(text, is_row=True) if is_row else find_citations(text)
     return found
 
 
-def _read_passages(passages: list[Passage]) -> Iterator[tuple[int, CitationMatch]]:
-    cited = [_read_line(passage.line, is_row=passage.is_row) for passage in passages]
+def _find_in_passages(passages: list[Passage]) -> Iterator[tuple[int, CitationMatch]]:
+    cited = [_find_in_line(passage.line, is_row=passage.is_row) for passage in passages]
     for number, (passage, matches) in enumerate(zip(passages, cited, strict=True)):
         for place, match in enumerate(matches):
             is_id = match.format is None and match.story_id is not None
-            is_alone = is_id and not has_content(context.NO_WORDS.sub(" ", match.text))
+            is_alone = is_id and not has_own_words(context.NO_WORDS.sub(" ", match.text))
             before, behind = list[str](), list[str]()
             if is_alone and place == 0:
-                before = _take_uncited(passages[:number][::-1], cited[:number][::-1])[::-1]
+                before = _list_uncited_lines(passages[:number][::-1], cited[:number][::-1])[::-1]
             if is_alone and place == len(matches) - 1:
-                behind = _take_uncited(passages[number + 1 :], cited[number + 1 :])
+                behind = _list_uncited_lines(passages[number + 1 :], cited[number + 1 :])
             yield passage.at, replace(match, is_wrapped=passage.is_wrapped, near=(" | ".join(before), " | ".join(behind)))
 
 
-def _take_uncited(passages: list[Passage], cited: list[list[CitationMatch]]) -> list[str]:
+def _list_uncited_lines(passages: list[Passage], cited: list[list[CitationMatch]]) -> list[str]:
     free = takewhile(lambda pair: not pair[1], zip(passages, cited, strict=True))
     return list(islice((passage.line.replace(BREAK, " ")[:NEAR] for passage, _ in free if passage.line), PARAGRAPHS))
 
 
-def _read_line(raw: str, *, is_row: bool = False) -> list[CitationMatch]:
+def _find_in_line(raw: str, *, is_row: bool = False) -> list[CitationMatch]:
     """Return the citations of one paragraph or entry of a list. An id ends one; without an id the formats' own words show one."""
     found: list[CitationMatch] = []
     begin, line = 0, raw.replace(BREAK, " ")  # both of one length
@@ -96,29 +96,29 @@ def _read_line(raw: str, *, is_row: bool = False) -> list[CitationMatch]:
         before, behind = line[: match.start()], line[match.end() :]
         if is_single and not (text_formats.MARKDOWN_TAIL.match(behind) or text_formats.TAIL.search(before[-120:])):  # own words
             best = next((one for one in ids if one["address"]), match)
-            dates = dates_in(open_bracket(line[: best.start()]))
-            found.append(build_match(line, best, tier=context.find_tier(line), dates=dates))
+            dates = find_dates(find_open_bracket(line[: best.start()]))
+            found.append(build_match(line, best, tier=context.find_source_tier(line), dates=dates))
             break
-        matches, begin = _read_stretch(raw, begin, match)
+        matches, begin = _find_up_to_id(raw, begin, match)
         found += matches
     else:
-        found += find_without_id(raw[begin:])
+        found += find_citations_without_id(raw[begin:])
     if len(found) == 1 and found[0].text in line:
         return [replace(found[0], around=line.replace(found[0].text, " ", 1)[: 2 * LONGEST])]
     return found
 
 
-def _read_stretch(raw: str, begin: int, match: re.Match[str]) -> tuple[list[CitationMatch], int]:
+def _find_up_to_id(raw: str, begin: int, match: re.Match[str]) -> tuple[list[CitationMatch], int]:
     """Return the citation of this id, behind those without an id since the citation before; and where what belongs to it ends."""
     begin, line = max(begin, match.start() - 20 * LONGEST), raw.replace(BREAK, " ")
     before = line[begin : match.start()]
     heads = find_lead_ins(before)
     last = heads[-1] if heads else None
     if last and (cut := raw.find(BREAK, begin + last.end(), match.start())) >= 0:  # it has ended, and has no id
-        found, end = _read_stretch(raw, cut + 1, match)
-        return [*find_without_id(raw[begin:cut]), *found], end
+        found, end = _find_up_to_id(raw, cut + 1, match)
+        return [*find_citations_without_id(raw[begin:cut]), *found], end
     earlier, tail = before, text_formats.TAIL.search(before[-120:])
-    if last and last.re is LAYERED and not has_content(before[last.end() :]):  # what it says stands behind the id, or before
+    if last and last.re is LAYERED and not has_own_words(before[last.end() :]):  # what it says stands behind the id, or before
         earlier = before[: last.start()]
         last = tail = None
     markdown = text_formats.MARKDOWN_TAIL.match(line, match.end(), match.end() + 700)
@@ -126,11 +126,11 @@ def _read_stretch(raw: str, begin: int, match: re.Match[str]) -> tuple[list[Cita
     if corrected := text_formats.CORRECTED.match(line, end):
         end = corrected.end()
     is_via = tail is None or tail["how"].lower() == "via"
-    more = _read_on(line, end, is_all=False) if compile_pattern("continues").match(line, end) else ""
-    if last and markdown is None and is_via and (headed := _read_headed(line, before, last, match, end)):
+    more = _read_sentence_rest(line, end, is_all=False) if compile_pattern("continues").match(line, end) else ""
+    if last and markdown is None and is_via and (headed := _parse_with_lead_in(line, before, last, match, end)):
         ahead = before[: last.start()]
-        headed = replace(headed, ahead=ahead[last_sentence_start(ahead) :][-AHEAD:], behind=more)
-        return [*find_without_id(ahead), headed], end + len(more)
+        headed = replace(headed, ahead=ahead[locate_last_sentence(ahead) :][-AHEAD:], behind=more)
+        return [*find_citations_without_id(ahead), headed], end + len(more)
     start = last.end() if last else 0
     if last and (after := context.SENTENCE.search(before, start)):
         start = after.end()
@@ -141,22 +141,22 @@ def _read_stretch(raw: str, begin: int, match: re.Match[str]) -> tuple[list[Cita
     elif tail and not is_via:
         found = [replace(text_formats.read_bibliographic(text, before[: -len(tail[0])][-LONGEST:], match, tail), behind=more)]
     else:
-        claim = last_claim(claim)
-        more = _read_on(line, end, is_all=not has_content(claim), in_bracket=bool(open_bracket(claim)))
+        claim = extract_last_claim(claim)
+        more = _read_sentence_rest(line, end, is_all=not has_own_words(claim), in_bracket=bool(find_open_bracket(claim)))
         text = claim + line[match.start() : end] + more
         # Other tools write a bibliography as "…, 12 Oct. 2026, via ChatbotNews.ai".
-        dated = claim if tail else open_bracket(claim)
-        found = [build_match(text, match, tier=context.find_tier(text), dates=dates_in(dated))]
-    return [*find_without_id(earlier), *found], end + len(more)
+        dated = claim if tail else find_open_bracket(claim)
+        found = [build_match(text, match, tier=context.find_source_tier(text), dates=find_dates(dated))]
+    return [*find_citations_without_id(earlier), *found], end + len(more)
 
 
-def _read_headed(line: str, before: str, head: re.Match[str], match: re.Match[str], end: int) -> CitationMatch | None:
+def _parse_with_lead_in(line: str, before: str, head: re.Match[str], match: re.Match[str], end: int) -> CitationMatch | None:
     """Return a layered or an inline citation that ends with its id; None if what stands in between is no more of it."""
     whole = before[head.start() :] + line[match.start() : end]
     if head.re is LAYERED and len(before) - head.start() <= LONGEST:
         said = _SOURCE.sub("", before[head.end() :])
         return build_match(whole, match, format=CitationFormat.LAYERED, publisher=head["publisher"], statement=said)
-    inline = next(find_without_id(before[head.start() :]))
+    inline = next(find_citations_without_id(before[head.start() :]))
     rest = _SOURCE.sub("", inline.rest or "")
     # One sentence behind the date: the id behind it is of the same story.
     if head.re is text_formats.INLINE and len(inline.rest or "") < LONGEST // 4 and not context.SENTENCE.search(rest):
@@ -165,7 +165,7 @@ def _read_headed(line: str, before: str, head: re.Match[str], match: re.Match[st
     return None
 
 
-def _read_on(line: str, end: int, *, is_all: bool, in_bracket: bool = False) -> str:
+def _read_sentence_rest(line: str, end: int, *, is_all: bool, in_bracket: bool = False) -> str:
     """Return the rest of the sentence behind an id. `is_all`: nothing before it says anything, so that it may begin there."""
     rest = line[end : end + LONGEST]
     stops = [stop.start() for stop in (ID.search(rest), NEAR_ID.search(rest), next(iter(find_lead_ins(rest)), None)) if stop]

@@ -40,11 +40,11 @@ class CitationMatch:
     is_wrapped: bool = False  # its lines were broken, perhaps inside of words
 
 
-def read_address(match: re.Match[str]) -> dict[str, Any]:
+def get_permalink_parts(match: re.Match[str]) -> dict[str, Any]:
     revision, pin = match["revision"], match["pin"]
     return {"address": match["address"] or None, "revision": int(revision) if revision else None, "pin": pin and pin.lower()}
 
 
-def find_correction(text: str) -> str | None:
+def find_correction_date(text: str) -> str | None:
     match = re.search(r"[\[(]corrected (\d{4}-\d\d-\d\d)[\])]", text, re.I)
     return match[1] if match else None

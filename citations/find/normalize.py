@@ -27,26 +27,26 @@ _WORD: Final = re.compile(r"(?<![\w.])-(?=\d)|(?<![\w\"'/=-])[<>≤≥](?= ?[$�
 _GROUPED: Final = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 
 
-def straighten(text: str) -> str:
+def straighten_punctuation(text: str) -> str:
     """Return the text with straight quotation marks, plain dashes and spaces, and without invisible characters."""
     return normalize("NFC", text).translate(_TYPOGRAPHY)
 
 
-def words_of(text: str) -> tuple[str, ...]:
-    return _split_words(text) if len(text) <= 2_000 else _split_words.__wrapped__(text)  # characters
+def fold_words(text: str) -> tuple[str, ...]:
+    return _fold_words_cached(text) if len(text) <= 2_000 else _fold_words_cached.__wrapped__(text)  # characters
 
 
 @lru_cache(maxsize=4096)
-def _split_words(text: str) -> tuple[str, ...]:
-    folded = normalize("NFKC", straighten(text)).casefold().replace("'", "")
+def _fold_words_cached(text: str) -> tuple[str, ...]:
+    folded = normalize("NFKC", straighten_punctuation(text)).casefold().replace("'", "")
     return tuple(_WORD.findall(_GROUPED.sub("", folded)))
 
 
 def split_at_ellipses(text: str) -> list[tuple[str, ...]]:
-    return [words for piece in ELLIPSIS.split(text) if (words := words_of(piece))]
+    return [words for piece in ELLIPSIS.split(text) if (words := fold_words(piece))]
 
 
-def find_words(wanted: Sequence[str], inside: Sequence[str], begin: int = 0) -> int:
+def find_phrase(wanted: Sequence[str], inside: Sequence[str], begin: int = 0) -> int:
     """Return where these words stand in others, one after the other; -1 for nowhere."""
     first, length = wanted[0] if wanted else None, len(wanted)
     for at in range(begin, len(inside) - length + 1):
@@ -57,22 +57,22 @@ def find_words(wanted: Sequence[str], inside: Sequence[str], begin: int = 0) -> 
 
 def is_quoted_from(quoted: str, text: str) -> bool:
     """Return true if `quoted` stands in a text word for word: its pieces in their order, if ellipses divide it."""
-    inside, at, pieces = words_of(text), 0, split_at_ellipses(quoted)
+    inside, at, pieces = fold_words(text), 0, split_at_ellipses(quoted)
     # An ellipsis right behind a letter may have cut that word, too.
     cut_word = pieces[-1][-1] if pieces and len(pieces[-1]) > 1 and re.search(r"\w(?:…|\.\.\.)[\])\"'”’.]*\s*$", quoted) else ""
     if cut_word:
         pieces[-1] = pieces[-1][:-1]
     for piece in pieces:
-        if (at := find_words(piece, inside, at)) < 0:
+        if (at := find_phrase(piece, inside, at)) < 0:
             return False
         at += len(piece)
     return bool(pieces) and (not cut_word or (at < len(inside) and inside[at].startswith(cut_word)))
 
 
-def is_foreign(text: str) -> bool:
+def is_not_english(text: str) -> bool:
     """Return true if a text is plainly not English, by most of its letters, or by small words of another European language."""
     letters = [letter for letter in text if letter.isalpha()]
     if sum(letter > "\u024f" for letter in letters) > len(letters) / 2:
         return True
-    words = words_of(text)
+    words = fold_words(text)
     return not get_words("english").intersection(words) and bool(get_words("european").intersection(words))

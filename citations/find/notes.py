@@ -4,7 +4,7 @@ import re
 from collections import defaultdict
 from typing import Final
 
-from citations.find.context import has_content, last_sentence_start
+from citations.find.context import has_own_words, locate_last_sentence
 from citations.find.segments import ID
 from citations.phrases import compile_pattern
 
@@ -15,44 +15,44 @@ _BLANK: Final = re.compile(r"\n[ \t>]*\n")
 MARKER: Final = re.compile(r"\[(\^?\d{1,2}(?:[,;–-] ?\^?\d{1,2})*)\]|\((\d{1,2})\)|\^(\d{1,2})\b|([⁰¹²³⁴-⁹]{1,2})")
 
 
-def list_entries(text: str) -> list[tuple[int, int]]:
+def locate_notes(text: str) -> list[tuple[int, int]]:
     """Return where each numbered note begins and ends: at the next one, or at a blank line."""
     spans = []
     for note in _NOTE.finditer(text):
-        end = _end_of_entry(text, note.end())
+        end = _find_note_end(text, note.end())
         blank = _BLANK.search(text, note.end(), end)
         spans.append((note.end(), blank.start() if blank else end))
     return spans
 
 
-def find_notes(text: str) -> dict[str, list[str]]:
-    notes = [note for note in _NOTE.finditer(text) if ID.search(text, note.end(), _end_of_entry(text, note.end()))]
+def find_noted_claims(text: str) -> dict[str, list[str]]:
+    notes = [note for note in _NOTE.finditer(text) if ID.search(text, note.end(), _find_note_end(text, note.end()))]
     if not notes:
         return {}
-    stretches = _read_stretches(text[: notes[0].start()])
+    stretches = _list_claims_by_marker(text[: notes[0].start()])
     found: dict[str, list[str]] = defaultdict(list)
     for note in notes:
         number = next(filter(None, note.groups())).translate(_SUPERSCRIPTS).lstrip("0")
-        match = ID.search(text, note.end(), _end_of_entry(text, note.end()))
+        match = ID.search(text, note.end(), _find_note_end(text, note.end()))
         if match and number in stretches:
             found[match["id"].lower()] += stretches[number]
     return dict(found)
 
 
-def _end_of_entry(text: str, at: int) -> int:
+def _find_note_end(text: str, at: int) -> int:
     following = _NOTE.search(text, at)
     return following.start() if following else len(text)
 
 
-def _read_stretches(body: str) -> dict[str, list[str]]:
+def _list_claims_by_marker(body: str) -> dict[str, list[str]]:
     """Return what stands before each marker, by its number: the rest of the sentence since the marker before."""
     found: dict[str, list[str]] = defaultdict(list)
     begin, said = 0, ""
     for marker in MARKER.finditer(body):
         stretch = body[max(begin, marker.start() - LONGEST) : marker.start()].rstrip()
         stretch = _BLANK.split(stretch)[-1]
-        stretch = stretch[last_sentence_start(stretch) :].lstrip(" ,;.:")
-        said = stretch if has_content(stretch) else said  # two markers side by side stand for the same words
+        stretch = stretch[locate_last_sentence(stretch) :].lstrip(" ,;.:")
+        said = stretch if has_own_words(stretch) else said  # two markers side by side stand for the same words
         for number in re.findall(r"\d+", next(filter(None, marker.groups())).translate(_SUPERSCRIPTS)):
             found[number.lstrip("0")].append(said)
         begin = marker.end()

@@ -6,11 +6,11 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from typing import Any, Final
 
-from citations.find.dates import month_number
-from citations.find.match import CitationMatch, find_correction, read_address
+from citations.find.dates import parse_month
+from citations.find.match import CitationMatch, find_correction_date, get_permalink_parts
 from citations.find.segments import ID
-from citations.format.formats import CitationFormat, one_line
-from citations.format.latex import unescape
+from citations.format.formats import CitationFormat, fold_to_one_line
+from citations.format.latex import unescape_latex
 from citations.phrases import compile_pattern
 
 NAME: Final = compile_pattern("wire").pattern
@@ -81,12 +81,12 @@ def _read_bibtex(entry: str, story_id: str) -> CitationMatch:
             value, at = bare[1] or bare[0], bare.end()
         name = match[1].lower()
         unread += [name] if name not in _BIBTEX_FIELDS or name in fields else []
-        fields.setdefault(name, unescape(one_line(value)))
-    month, year = month_number(fields.get("month", "")), fields.get("year", "")
+        fields.setdefault(name, unescape_latex(fold_to_one_line(value)))
+    month, year = parse_month(fields.get("month", "")), fields.get("year", "")
     publisher = next((fields[name] for name in _PUBLISHERS if fields.get(name)), "")
     outlet = publisher.partition(", ")[0]
     unread += ["key"] if fields.get("key", outlet) != outlet else []
-    return _build_record(
+    return _build_match(
         entry,
         CitationFormat.BIBTEX,
         story_id,
@@ -114,13 +114,13 @@ def _find_ris(text: str) -> Iterator[tuple[int, int, CitationMatch]]:
                 unread.append(tag)
             tags.setdefault(tag, value.strip())
         named = ID.search(tags.get("ID", "")) or ID.search(record[0])
-        match = _build_record(
+        match = _build_match(
             record[0],
             CitationFormat.RIS,
             named["id"].lower() if named else None,
             tags.get("N1", ""),
-            publisher=_join_distinct(tags.get("T2"), tags.get("PB")),
-            headline=_join_distinct(tags.get("TI"), tags.get("T1")) or None,
+            publisher=_join_distinct_texts(tags.get("T2"), tags.get("PB")),
+            headline=_join_distinct_texts(tags.get("TI"), tags.get("T1")) or None,
             author=" and ".join(authors) or None,
             original_url=tags.get("UR"),
             dates=(tags.get("DA", "").strip("/ ").replace("/", "-"), tags.get("PY")),
@@ -155,12 +155,12 @@ def _read_csl_item(item: dict[str, Any]) -> CitationMatch | None:
         if isinstance(person, dict)
     ]
     said = {name: None if item.get(name) is None else str(item[name]) for name in ("container-title", "publisher", "title", "URL")}
-    return _build_record(
+    return _build_match(
         json.dumps(item, ensure_ascii=False),
         CitationFormat.CSL,
         named["id"].lower(),
         note,
-        publisher=_join_distinct(said["container-title"], said["publisher"]),
+        publisher=_join_distinct_texts(said["container-title"], said["publisher"]),
         headline=said["title"],
         author=" and ".join(names) or None,
         original_url=said["URL"],
@@ -169,18 +169,18 @@ def _read_csl_item(item: dict[str, Any]) -> CitationMatch | None:
     )
 
 
-def _join_distinct(*texts: str | None) -> str:
+def _join_distinct_texts(*texts: str | None) -> str:
     return " ".join(dict.fromkeys(filter(None, texts)))
 
 
-def _build_record(text: str, form: CitationFormat, story_id: str | None, note: str, **said: Any) -> CitationMatch:
+def _build_match(text: str, form: CitationFormat, story_id: str | None, note: str, **said: Any) -> CitationMatch:
     """Return the citation of a record, which names its story twice: by its key, and by the permalink in its note."""
     inner, credited = ID.search(note), _OWN_NOTE.match(note)
     other = inner["id"].lower() if inner and inner["id"].lower() != story_id else None
-    said |= read_address(inner) if inner else {}
+    said |= get_permalink_parts(inner) if inner else {}
     said["credited"] = credited["credited"] if credited else None
     said["publisher"] = _VIA.sub("", said["publisher"]) or None
     said["dates"] = tuple(filter(None, said["dates"]))
     has_own_words = re.search(r"\w", ID.sub("", _OWN_NOTE.sub("", note)))
     said["unread"] = (*said["unread"], "note") if has_own_words else tuple(said["unread"])
-    return CitationMatch(one_line(text), form, story_id, other, corrected_on=find_correction(note), **said)
+    return CitationMatch(fold_to_one_line(text), form, story_id, other, corrected_on=find_correction_date(note), **said)

@@ -92,18 +92,18 @@ def _split_rows(paragraph: str) -> list[str]:
 
 def strip_markup(text: str) -> str:
     """Return the text without tags and entities; a link as in Markdown, where it does not show its address."""
-    plain = _LINK.sub(_read_link, _QUOTATION.sub(_read_quotation, text))
+    plain = _LINK.sub(_render_link, _QUOTATION.sub(_render_quotation, text))
     for tag, shown in _SHOWN.items():
         plain = tag.sub(shown, plain)
     return html.unescape(plain)
 
 
-def _read_quotation(quoted: re.Match[str]) -> str:
+def _render_quotation(quoted: re.Match[str]) -> str:
     address = _HREF.search(quoted[2])  # `cite` names the source of a quotation
     return f'<p>"{_ELEMENT.sub("", quoted[3]).strip()}" ({address[1]})</p>' if address else quoted[0]
 
 
-def _read_link(link: re.Match[str]) -> str:
+def _render_link(link: re.Match[str]) -> str:
     address = _HREF.search(link[1])
     if not address:
         return link[2]

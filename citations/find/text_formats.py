@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, Final
 
-from citations.find.context import LONGEST, find_urls, last_claim, last_sentence_start, open_bracket
-from citations.find.dates import DATE, iso
-from citations.find.match import CitationMatch, find_correction, read_address
-from citations.find.normalize import words_of
+from citations.find.context import LONGEST, extract_last_claim, find_open_bracket, find_urls, locate_last_sentence
+from citations.find.dates import DATE, to_iso_date
+from citations.find.match import CitationMatch, find_correction_date, get_permalink_parts
+from citations.find.normalize import fold_words
 from citations.find.records import NAME
 from citations.find.segments import BREAK, ID
 from citations.format.formats import CitationFormat
@@ -44,7 +44,7 @@ def find_lead_ins(text: str) -> list[re.Match[str]]:
     return sorted((head for head in found if not _PLACEHOLDER.search(head["publisher"])), key=lambda head: head.start())
 
 
-def find_without_id(raw: str) -> Iterator[CitationMatch]:
+def find_citations_without_id(raw: str) -> Iterator[CitationMatch]:
     """Yield layered and inline citations that name no id, and what only looks like an id."""
     text = raw.replace(BREAK, " ")
     heads = find_lead_ins(text)
@@ -53,14 +53,14 @@ def find_without_id(raw: str) -> Iterator[CitationMatch]:
         before = text[: head.start()]
         rest = raw[head.end() : min(len(text) if is_last else heads[number + 1].start(), head.end() + LONGEST)]
         first = rest.partition(BREAK)[0]
-        rest = first if len(words_of(first)) > 2 else rest.replace(BREAK, " ")
-        if not is_last and rest.rstrip().endswith(":") and (begin := last_sentence_start(rest)):  # it leads to the next one
+        rest = first if len(fold_words(first)) > 2 else rest.replace(BREAK, " ")
+        if not is_last and rest.rstrip().endswith(":") and (begin := locate_last_sentence(rest)):  # it leads to the next one
             rest = rest[:begin]
         if before.endswith('"') and not rest.startswith('"'):  # all of it is quoted
             rest = rest.partition('"')[0]
         match = _read_layered(before, head, rest, is_first=not number) if head.re is LAYERED else _read_inline(head, rest)
-        sentence = before[last_sentence_start(before) :]
-        yield replace(match, ahead=sentence[-AHEAD:] if open_bracket(sentence) and match.rest is None else sentence[-100:])
+        sentence = before[locate_last_sentence(before) :]
+        yield replace(match, ahead=sentence[-AHEAD:] if find_open_bracket(sentence) and match.rest is None else sentence[-100:])
     for near in NEAR_ID.finditer(text):
         if not ID.fullmatch(near[0]) and not (heads and text.startswith(("…", "..."), near.end())):
             yield CitationMatch(text[max(0, near.start() - 200) : near.end()].strip(), other_id=near[0])
@@ -73,7 +73,7 @@ def _read_layered(before: str, head: re.Match[str], rest: str, *, is_first: bool
         said = quoted[0]
         whole = whole[: whole.index(said) + len(said)]
     if is_first and _ENDS.match(said):  # "…, according to X, as summarized by ChatbotNews.ai."
-        said = last_claim(before)
+        said = extract_last_claim(before)
         said, whole = said.strip(" ("), said + head[0]
     cut = next((near for near in NEAR_ID.finditer(whole) if whole.startswith(("…", "..."), near.end())), None)
     return CitationMatch(
@@ -102,7 +102,7 @@ def _read_inline(head: re.Match[str], rest: str) -> CitationMatch:
         publisher=head["publisher"],
         tier=int(head["tier"]),
         credited=crediting["name"] if crediting else None,
-        dates=(iso(date),) if date else (),
+        dates=(to_iso_date(date),) if date else (),
         corrected_on=corrected[1] if corrected else None,
         rest=rest.lstrip(" :,.-") or None,
     )
@@ -112,7 +112,7 @@ def read_markdown(text: str, context: str, match: re.Match[str], tail: re.Match[
     """Read `[headline](permalink) (publisher, via [ChatbotNews.ai](site))`."""
     opening = re.search(r"\[((?:[^\\\[\]]|\\.){1,1500})\]\s?\(?<?$", context)
     if not opening:
-        text = text[last_sentence_start(context) :]
+        text = text[locate_last_sentence(context) :]
         return build_match(text, match, format=CitationFormat.MARKDOWN, publisher=tail["by"], headline=None)
     headline, publisher = (re.sub(r"\\([!-/:-@\[-`{-~])", r"\1", part) for part in (opening[1], tail["by"]))
     text = text[opening.start() :]
@@ -124,18 +124,18 @@ def read_bibliographic(text: str, before: str, match: re.Match[str], tail: re.Ma
     url = next(reversed(find_urls(before)), None)
     date = next(reversed(list(DATE.finditer(before))), None)
     ahead, behind = (before[: date.start()], before[date.end() :]) if date else ("", "")
-    said: dict[str, Any] = {"original_url": url, "dates": (iso(date),) if date else ()}
+    said: dict[str, Any] = {"original_url": url, "dates": (to_iso_date(date),) if date else ()}
     quoted = next(reversed(list(QUOTED.finditer(before))), None)
     is_listed = bool(quoted and date and url and quoted.end() <= date.start())  # title, date, address, as MLA has them
     if tail["how"].lower().startswith("summari") and not is_listed:
-        publisher = _last_piece(before.rstrip(" ."))
+        publisher = _last_list_item(before.rstrip(" ."))
         title = behind.lstrip(" ).").rstrip(" .")
         said["headline"] = title.removesuffix(publisher).rstrip(" .") if title else None
         said["byline"] = ahead[-BYLINE:] if date else None
         return build_match(text, match, format=CitationFormat.ACADEMIC, publisher=publisher, **said)
     if before.endswith("("):
         sentences = before[: before.rfind("http")].rstrip(" .")
-        publisher = _last_piece(sentences)
+        publisher = _last_list_item(sentences)
         title = sentences[date.end() :].removesuffix(publisher).strip(" ).") if date else ""
         said["headline"] = title.partition(" [reported by ")[0].rstrip(" .") or None
         if date and not said["headline"]:  # without an author it stands before the date
@@ -152,7 +152,7 @@ def read_bibliographic(text: str, before: str, match: re.Match[str], tail: re.Ma
     return build_match(text, match, format=form, publisher=outlet, **said)
 
 
-def _last_piece(text: str) -> str:
+def _last_list_item(text: str) -> str:
     return re.split(r"(?:[.!?]|…)\s", text)[-1]
 
 
@@ -163,5 +163,5 @@ def build_match(text: str, match: re.Match[str], **said: Any) -> CitationMatch:
         said |= {"publisher": publisher, "credited": credited}
     quoted = [] if said.get("format") not in (None, CitationFormat.LAYERED) else QUOTED.finditer(text)
     quotations = tuple(one[1] for one in quoted if not ID.search(one[1]))
-    more = {**read_address(match), "corrected_on": find_correction(text), "quotations": quotations, **said}
+    more = {**get_permalink_parts(match), "corrected_on": find_correction_date(text), "quotations": quotations, **said}
     return CitationMatch(text.strip(), story_id=match["id"].lower(), **more)

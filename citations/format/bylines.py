@@ -13,7 +13,7 @@ from typing import Final
 from nameparser import Lexicon, Parser
 
 from citations.phrases import compile_pattern, get_words
-from citations.sentence_boundaries import word_set
+from citations.sentence_boundaries import split_word_set
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class Whole:
 Author = Person | Whole
 
 
-_COURTESIES: Final = word_set("dame dr herr lady lord miss mme mr mrs ms mx prof professor sir")
+_COURTESIES: Final = split_word_set("dame dr herr lady lord miss mme mr mrs ms mx prof professor sir")
 _PARSER: Final = Parser(Lexicon.default().remove(titles=Lexicon.default().titles - _COURTESIES))  # Dean and King are names too
 
 _BY: Final = re.compile(r"^(?:[a-z]+ ){0,2}by:? +", re.I)  # "Reported by"
@@ -60,7 +60,7 @@ _RANK: Final = "(?:Crown )?(?:Prince|Princess|Duke|Duchess|Earl|Count|Countess|M
 _TITLE: Final = re.compile(rf",(?= (?:the )?{_RANK} of [^\W\d_])")  # the comma in "Catherine, Princess of Wales" parts no names
 _TITLE_COMMA: Final = "\ufdd0"  # a noncharacter, which stands for that comma while names are parted
 _APART: Final = re.compile(r" *[;|•、，；] *| +[/–—·] +|/(?=[A-Z])")  # whatever stands between these stands alone
-_CONJUNCTIONS: Final = word_set("and with und et y e og och en и &")
+_CONJUNCTIONS: Final = split_word_set("and with und et y e og och en и &")
 _AND: Final = re.compile(rf",? +(?:{'|'.join(sorted(_CONJUNCTIONS))}) +")
 _LISTED: Final = re.compile(rf"{_AND.pattern}|, *")
 _COMMA: Final = re.compile(r", *")
@@ -105,46 +105,45 @@ def clean_byline(byline: str | None, *house: str) -> str | None:
 @lru_cache(maxsize=1000)
 def _split_names(byline: str, house: Sequence[str]) -> tuple[str, ...]:
     """Return the names in a byline as they are written, without what is said of their bearers."""
-    own = {_fold(name) for called in house for name in (called, _OF_A_HOUSE.sub("", called))}
+    own = {_fold_name(name) for called in house for name in (called, _OF_A_HOUSE.sub("", called))}
     text = _BRACKETED.sub("", byline).strip() or byline.strip(" ()[]")
     text = _TITLE.sub(_TITLE_COMMA, _NAMESAKE.sub(r" \1", _DEGREE.sub("", _OTHERS.sub("", text))))
-    pieces = [_BY.sub("", piece) for part in filter(None, _APART.split(text)) for piece in _split_row(_BY.sub("", part))]
+    pieces = [_BY.sub("", piece) for part in filter(None, _APART.split(text)) for piece in _split_name_list(_BY.sub("", part))]
     roles = [_is_role(piece) for piece in pieces]
     if all(roles):
         return tuple(pieces[:1])  # "Jane Doe Senior editor": better too much than nobody
     found: list[str] = []
     for piece, is_role, after_role in zip(pieces, roles, [False, *roles], strict=False):
         name = _HANDLE.sub("", _ROLE_FIRST.sub("", _ADDENDUM.sub("", piece))).strip(" ,") or piece
-        is_employer = after_role and _is_house(name)  # "Jane Doe, VP, Google Research"
-        if not is_role and not is_employer and _fold(name) not in own:
+        is_employer = after_role and _is_org(name)  # "Jane Doe, VP, Google Research"
+        if not is_role and not is_employer and _fold_name(name) not in own:
             found.append(name.replace(_TITLE_COMMA, ","))
     return tuple(dict.fromkeys(found))
 
 
-def _split_row(text: str) -> list[str]:
+def _split_name_list(text: str) -> list[str]:
     """Split names with commas and "and" between them; keep one name whole, where taking it apart would leave half of one."""
     for between in (_AND, _LISTED, _COMMA):
         pieces = [piece for piece in between.split(text) if piece]
-        if all(_is_inverted(piece) or ("," not in piece and _is_independent(piece)) for piece in pieces):
+        if all(_is_family_name_first(piece) or ("," not in piece and _is_complete_name(piece)) for piece in pieces):
             return pieces
     return [text]
 
 
-def _is_independent(piece: str) -> bool:
-    return " " in piece.strip() or _is_role(piece) or _is_house(piece) or piece.startswith("@") or bool(_UNSPACED.fullmatch(piece))
+def _is_complete_name(piece: str) -> bool:
+    return " " in piece.strip() or _is_role(piece) or _is_org(piece) or piece.startswith("@") or bool(_UNSPACED.fullmatch(piece))
 
 
-def _is_inverted(piece: str) -> bool:
-    """Return true for one name with the family name first: "Doe, Jane"."""
+def _is_family_name_first(piece: str) -> bool:
     family, _, given = piece.partition(",")
-    return bool(_INVERTED.fullmatch(piece)) and not (_is_role(given.strip()) or _is_house(family) or _is_house(given))
+    return bool(_INVERTED.fullmatch(piece)) and not (_is_role(given.strip()) or _is_org(family) or _is_org(given))
 
 
 def _is_role(piece: str) -> bool:
     return bool(_ROLE.fullmatch(piece)) and not piece.lower().startswith("the ")
 
 
-def _is_house(name: str) -> bool:
+def _is_org(name: str) -> bool:
     words = name.split()
     return (
         name.lower().startswith("the ")
@@ -161,7 +160,7 @@ def _parse_author(name: str) -> Author:
     # Words in small letters show that it is no name ("Google DeepMind team"), but for particles and names without any capital.
     has_words = not name.islower() and any(word.islower() and word not in _PARTICLES for word in name.split())
     is_twice = _UNSPACED.search(name) and _LATIN.search(name)  # "Fei-Fei Li 李飞飞", in two scripts
-    if not _NAME.fullmatch(name) or _is_house(name) or _is_role(name) or has_words or is_twice or _TITLE.search(name):
+    if not _NAME.fullmatch(name) or _is_org(name) or _is_role(name) or has_words or is_twice or _TITLE.search(name):
         return Whole(name)
     parsed = _PARSER.parse(name)
     if name.isupper():
@@ -171,5 +170,5 @@ def _parse_author(name: str) -> Author:
     return person if is_certain and (not parsed.suffix or _NAMESAKE.fullmatch(f", {parsed.suffix}")) else Whole(name)
 
 
-def _fold(name: str) -> str:
+def _fold_name(name: str) -> str:
     return " ".join(name.casefold().removeprefix("the ").split())

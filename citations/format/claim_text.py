@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import Final
 
 from citations.phrases import compile_pattern, get_words
-from citations.sentence_boundaries import CLOSING, end_with_stop, ends_whole, sentences
+from citations.sentence_boundaries import CLOSING, add_full_stop, ends_like_sentence, split_sentences
 
 
 class StatementKind(StrEnum):
@@ -55,37 +55,37 @@ _NUMBER: Final = re.compile(r"\d+(?:[.,]\d+)*")
 def build_statement(headline: str, summary: str, *, of_maker: bool) -> Statement:
     """Return the statement; `summary` has at most 160 characters and may be cut; `of_maker`: on the maker's own blog."""
     news = _clip_summary(summary, of_maker=of_maker)
-    telling = _measure_telling(news, headline)
-    if not news or not (telling or (_POINTS_BACK.match(news) and not compile_pattern("sets_scene").match(news)) or _speaks(news)):
-        return Statement(_headline_sentence(headline), StatementKind.HEADLINE)
+    telling = _measure_headline_share(news, headline)
+    if not news or not (telling or (_POINTS_BACK.match(news) and not compile_pattern("sets_scene").match(news)) or _says_we(news)):
+        return Statement(_build_headline_sentence(headline), StatementKind.HEADLINE)
     is_named = _names_its_subject(news, headline)
-    if _speaks(news):
-        is_plain = is_named or _speaks(headline)
+    if _says_we(news):
+        is_plain = is_named or _says_we(headline)
         return Statement(_quote(news) if is_plain else f"{headline.rstrip(_DANGLING + '.')}: {_quote(news)}", StatementKind.QUOTED)
     if is_named and telling >= (TELLING if len(headline.split()) <= FEW_WORDS else ALONE):
-        return Statement(end_with_stop(news), StatementKind.SUMMARY, news)
-    return Statement(f"{_headline_sentence(headline)} {end_with_stop(news)}", StatementKind.BOTH, news)
+        return Statement(add_full_stop(news), StatementKind.SUMMARY, news)
+    return Statement(f"{_build_headline_sentence(headline)} {add_full_stop(news)}", StatementKind.BOTH, news)
 
 
-def states_news(headline: str) -> bool:
+def is_news_statement(headline: str) -> bool:
     """Return whether a headline is a statement: no fragment, no question, and said neither by its author nor to the reader."""
     text = _FIRST_WORD.sub("", headline)
-    return not (set("?？؟") & set(text) or _speaks(text) or _TO_THE_READER.match(headline) or _lacks_verb(text))
+    return not (set("?？؟") & set(text) or _says_we(text) or _TO_THE_READER.match(headline) or _lacks_verb(text))
 
 
-def comments_on_news(headline: str) -> bool:
+def is_commentary(headline: str) -> bool:
     """Return whether a headline advises or tells how things are, rather than what happened."""
     return bool(compile_pattern("comments").search(_QUOTATION.sub("", headline)))
 
 
-def tells_headline(text: str, headline: str) -> bool:
-    return _measure_telling(text, headline) >= 0.75
+def restates_headline(text: str, headline: str) -> bool:
+    return _measure_headline_share(text, headline) >= 0.75
 
 
 def shares_amount(one: str, other: str) -> bool:
     """Return whether two headlines have an amount of money of three digits and their first name in common."""
     amounts = set(_AMOUNT.findall(one)) & set(_AMOUNT.findall(other))
-    return bool(amounts) and _names(one)[:1] == _names(other)[:1]
+    return bool(amounts) and _list_names(one)[:1] == _list_names(other)[:1]
 
 
 def adds_news(sentence: str, text: str) -> bool:
@@ -94,17 +94,17 @@ def adds_news(sentence: str, text: str) -> bool:
     """
     if compile_pattern("background").match(sentence):
         return False
-    names = set(_names(sentence.partition(" ")[2]))
-    is_other = not names <= set(_read_words(text)) and _measure_telling(sentence, text) < TELLING
+    names = set(_list_names(sentence.partition(" ")[2]))
+    is_other = not names <= set(_split_words(text)) and _measure_headline_share(sentence, text) < TELLING
     return is_other or not set(_NUMBER.findall(sentence)) <= set(_NUMBER.findall(text))
 
 
 def _clip_summary(summary: str, *, of_maker: bool) -> str:
     """Return the summary up to the first sentence that is cut off, asks, orders or talks about its author; perhaps nothing."""
     end = 0
-    for sentence in sentences(summary):
+    for sentence in split_sentences(summary):
         is_to_reader = sentence.rstrip(CLOSING).endswith(("?", "？", "؟")) or _TO_THE_READER.match(sentence)
-        is_own_voice = not of_maker and _speaks(sentence)
+        is_own_voice = not of_maker and _says_we(sentence)
         if is_own_voice or is_to_reader or compile_pattern("teases").match(sentence) or not _is_whole(sentence, len(summary)):
             break
         end = summary.index(sentence, end) + len(sentence)
@@ -114,61 +114,61 @@ def _clip_summary(summary: str, *, of_maker: bool) -> str:
 def _is_whole(sentence: str, length: int) -> bool:
     if _ELLIPSIS.search(sentence) or sentence.endswith(tuple(_DANGLING)) or compile_pattern("glued").search(sentence):
         return False
-    if not ends_whole(sentence) and (length >= _LONG or sentence.split()[-1].lower() in get_words("hanging")):
+    if not ends_like_sentence(sentence) and (length >= _LONG or sentence.split()[-1].lower() in get_words("hanging")):
         return False
     return not sentence.count('"') % 2 and all(sentence.count(a) <= sentence.count(b) for a, b in _PAIRS)
 
 
-def _speaks(text: str) -> bool:
+def _says_we(text: str) -> bool:
     """Return true if somebody says "I" or "we" in it, outside of quotation marks."""
     return bool(compile_pattern("first_person").search(_QUOTATION.sub("", text)))
 
 
 def _names_its_subject(news: str, headline: str) -> bool:
     """Return true if the first sentence stands without the headline: it points back to nothing and has its first name."""
-    first = next(sentences(news))
+    first = next(split_sentences(news))
     if _POINTS_BACK.match(first.lstrip("\"“‘'«„")):
         return False
-    names = _names(headline)
-    begins = _term(headline.split()[0]) if names else ""
+    names = _list_names(headline)
+    begins = _fold_word(headline.split()[0]) if names else ""
     leading = names[: 2 if names[:1] == [begins] else 1]  # the first word has a capital whether it is a name or not
-    return not set(_names(first)).isdisjoint(leading)
+    return not set(_list_names(first)).isdisjoint(leading)
 
 
-def _measure_telling(news: str, headline: str) -> float:
+def _measure_headline_share(news: str, headline: str) -> float:
     """Return which share of the headline's words it has, or of their beginnings; little if it lacks one of its numbers."""
-    said = {word[:STEM] for word in _read_words(news)}
-    wanted = [word for word in _read_words(headline) if len(word) > 1 and word not in _COMMON and word not in _ENGLISH]
+    said = {word[:STEM] for word in _split_words(news)}
+    wanted = [word for word in _split_words(headline) if len(word) > 1 and word not in _COMMON and word not in _ENGLISH]
     share = sum(word[:STEM] in said for word in wanted) / len(wanted) if wanted else 1.0
     return share if set(_NUMBER.findall(headline)) <= set(_NUMBER.findall(news)) else min(share, TELLING / 2)
 
 
-def _read_words(text: str) -> list[str]:
-    return [_term(word) for word in _NAME.findall(text)]
+def _split_words(text: str) -> list[str]:
+    return [_fold_word(word) for word in _NAME.findall(text)]
 
 
-def _names(text: str) -> list[str]:
+def _list_names(text: str) -> list[str]:
     """Return its words with a capital or a digit, but for common ones, in order."""
-    found = (_term(word) for word in _NAME.findall(text) if not word.islower())
+    found = (_fold_word(word) for word in _NAME.findall(text) if not word.islower())
     return [term for term in found if len(term) > 1 and term not in _COMMON]
 
 
-def _term(word: str) -> str:
+def _fold_word(word: str) -> str:
     return _POSSESSIVE.sub("", word).casefold()
 
 
-def _headline_sentence(headline: str) -> str:
+def _build_headline_sentence(headline: str) -> str:
     """Return the headline as a sentence; in quotation marks, where it speaks for its author or to the reader, or is no sentence."""
     text = _ELLIPSIS.sub("", headline) or headline
-    is_speech = _speaks(text) or _TO_THE_READER.match(text)
-    return _quote(text) if is_speech or _lacks_verb(text) else end_with_stop(text)
+    is_speech = _says_we(text) or _TO_THE_READER.match(text)
+    return _quote(text) if is_speech or _lacks_verb(text) else add_full_stop(text)
 
 
 def _lacks_verb(headline: str) -> bool:
-    words = set(_read_words(headline))
+    words = set(_split_words(headline))
     is_english = not words.isdisjoint(_ENGLISH | _COMMON)
     return bool(compile_pattern("fragments").search(headline)) or (is_english and words.isdisjoint(get_words("finite")))
 
 
 def _quote(text: str) -> str:
-    return f'"{end_with_stop(text.translate(INNER_QUOTES))}"'
+    return f'"{add_full_stop(text.translate(INNER_QUOTES))}"'

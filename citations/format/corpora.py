@@ -5,7 +5,7 @@ import json
 from dataclasses import dataclass
 from urllib.parse import quote
 
-from citations.format.formats import MONTHS, URI_IN_RIS, WIRE, one_line, write_ris
+from citations.format.formats import MONTHS, URI_IN_RIS, WIRE, fold_to_one_line, serialize_ris
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,10 +21,10 @@ class CitableFactCheck:
     def __post_init__(self) -> None:
         for name in ("claim", "rating", "checker"):
             if text := getattr(self, name):
-                object.__setattr__(self, name, one_line(text))
+                object.__setattr__(self, name, fold_to_one_line(text))
 
 
-def cite(check: CitableFactCheck) -> str:
+def cite_claim(check: CitableFactCheck) -> str:
     """Return the layered citation, canonical here as it is for stories: who says what, found by whom, where."""
     day = check.published_on
     when = f" ({day.day} {MONTHS[day.month - 1]} {day.year})" if day else ""
@@ -34,12 +34,12 @@ def cite(check: CitableFactCheck) -> str:
     return f"According to {check.checker or 'fact-checkers'}{when}, the claim “{claim}” was {rated}. Source: {check.url}{found}"
 
 
-def csl(check: CitableFactCheck) -> str:
+def to_csl(check: CitableFactCheck) -> str:
     day = check.published_on
     item = {
         "id": check.id,
         "type": "webpage",
-        "title": title_factcheck(check.claim, check.rating),
+        "title": build_factcheck_title(check.claim, check.rating),
         **({"author": [{"literal": check.checker}]} if check.checker else {}),
         **({"issued": {"date-parts": [[day.year, day.month, day.day]]}} if day else {}),
         "URL": check.url,
@@ -50,13 +50,13 @@ def csl(check: CitableFactCheck) -> str:
     return json.dumps([item], ensure_ascii=False)
 
 
-def ris(check: CitableFactCheck) -> str:
+def to_ris(check: CitableFactCheck) -> str:
     day = check.published_on
-    return write_ris(
+    return serialize_ris(
         {
             "type_of_reference": "ELEC",
             "id": check.id,
-            "title": title_factcheck(check.claim, check.rating),
+            "title": build_factcheck_title(check.claim, check.rating),
             **({"authors": [check.checker]} if check.checker else {}),
             **({"year": str(day.year), "date": day.strftime("%Y/%m/%d/")} if day else {}),
             "urls": [quote(check.url, safe=URI_IN_RIS)],
@@ -66,7 +66,7 @@ def ris(check: CitableFactCheck) -> str:
     )
 
 
-def title_factcheck(claim: str, rating: str | None) -> str:
+def build_factcheck_title(claim: str, rating: str | None) -> str:
     return f"{claim} [Fact-check: {rating}]" if rating else f"{claim} [Fact-check]"
 
 

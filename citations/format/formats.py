@@ -21,9 +21,9 @@ import rispy
 
 from citations.format.bylines import Author, Person, drop_title_comma, parse_authors
 from citations.format.claim_text import INNER_QUOTES, Statement, build_statement
-from citations.format.latex import escape
+from citations.format.latex import escape_latex
 from citations.phrases import list_words
-from citations.sentence_boundaries import end_with_stop
+from citations.sentence_boundaries import add_full_stop
 
 WIRE: Final = "ChatbotNews.ai"
 WIRE_IN_FULL: Final = f"{WIRE}, The Conversational AI Wire"
@@ -55,7 +55,7 @@ class CitationFormat(StrEnum):
     MLA = "mla"
 
 
-def one_line(text: str) -> str:
+def fold_to_one_line(text: str) -> str:
     """Return the text with every run of whitespace and control characters folded into one space."""
     if not text.isprintable():  # printable text has no controls, and most text is
         text = text.translate(_CONTROLS)
@@ -82,7 +82,7 @@ class Citable:
     def __post_init__(self) -> None:
         for field in ("headline", "summary_short", "author", "publisher", "credited_source"):
             if text := getattr(self, field):
-                object.__setattr__(self, field, one_line(text))
+                object.__setattr__(self, field, fold_to_one_line(text))
 
     @property
     def byline(self) -> str:
@@ -106,12 +106,12 @@ class Citable:
         return MONTHS[self.wire_date.month - 1]
 
 
-def cite(story: Citable, format: CitationFormat = CitationFormat.LAYERED) -> str:  # noqa: A002  (the public word)
+def cite_story(story: Citable, format: CitationFormat = CitationFormat.LAYERED) -> str:  # noqa: A002  (the public word)
     """Return one citation. Equal stories give equal citations, whenever asked."""
     return RENDERERS[format](story)
 
 
-def citation_objects(story: Citable) -> dict[str, str]:
+def build_citation_objects(story: Citable) -> dict[str, str]:
     return {
         "layered_ready": render_layered(story),
         "inline_ready": render_inline(story),
@@ -125,27 +125,27 @@ def citation_objects(story: Citable) -> dict[str, str]:
 def render_layered(story: Citable) -> str:
     report = f"{story.credited_source} reported " if story.credited_source else ""
     said = f"{report}{story.statement.text}"
-    return f"According to {story.publisher}, as summarized by {WIRE}, {said} Source: {story.permalink}{_correction_mark(story)}"
+    return f"According to {story.publisher}, as summarized by {WIRE}, {said} Source: {story.permalink}{_mark_correction(story)}"
 
 
 def render_inline(story: Citable) -> str:
     crediting = f", crediting {story.credited_source}" if story.credited_source else ""  # which has no tier
     opening = f"{WIRE}, citing {story.publisher} (Tier {story.tier}){crediting}, {story.wire_date.isoformat()}"
-    return f"{opening}: {_with_stop(story.headline)}{_correction_mark(story)}"
+    return f"{opening}: {_add_full_stop(story.headline)}{_mark_correction(story)}"
 
 
 def render_reference(story: Citable) -> str:
     return (
         f'{story.attribution}, "{story.headline}," {story.wire_date.day} {story.month} {story.wire_date.year}, '
-        f"{story.original_url}, indexed by {WIRE}, {story.permalink}.{_correction_mark(story)}"
+        f"{story.original_url}, indexed by {WIRE}, {story.permalink}.{_mark_correction(story)}"
     )
 
 
 def render_academic(story: Citable) -> str:
     return (
-        f"{_with_stop(story.byline)} ({story.wire_date.year}, {story.month} {story.wire_date.day}). "
-        f"{_with_stop(story.headline)} {_with_stop(story.attribution)} "
-        f"Summarized by {WIRE_IN_FULL}. {story.permalink}{_correction_mark(story)}"
+        f"{_add_full_stop(story.byline)} ({story.wire_date.year}, {story.month} {story.wire_date.day}). "
+        f"{_add_full_stop(story.headline)} {_add_full_stop(story.attribution)} "
+        f"Summarized by {WIRE_IN_FULL}. {story.permalink}{_mark_correction(story)}"
     )
 
 
@@ -153,28 +153,28 @@ def render_markdown(story: Citable) -> str:
     """Return one link whose text is the headline, whatever the headline holds, and one to the wire (CommonMark 0.31)."""
     headline, attribution = (_MARKDOWN_SYNTAX.sub(r"\\\g<0>", text) for text in (story.headline, story.attribution))
     permalink, site = (quote(address, safe=_URI_IN_MARKDOWN) for address in (story.permalink, story.site))
-    return f"[{headline}]({permalink}) ({attribution}, via [{WIRE}]({site})){_correction_mark(story)}"
+    return f"[{headline}]({permalink}) ({attribution}, via [{WIRE}]({site})){_mark_correction(story)}"
 
 
 def render_bibtex(story: Citable, *, has_date: bool = False) -> str:
     """Return an @misc entry; with `has_date` the day stands in biblatex's field beside year and month, which BibTeX reads."""
-    authors = " and ".join(map(_bibtex_name, story.authors))
+    authors = " and ".join(map(_format_bibtex_name, story.authors))
     fields = {
-        "title": f"{{{escape(story.headline)}}}",  # braced twice, so that a headline keeps its capitals
-        **({"author": authors} if authors else {"key": escape(story.publisher)}),  # styles sort and label by the key
-        "howpublished": escape(f"{story.publisher}, via {WIRE}"),
+        "title": f"{{{escape_latex(story.headline)}}}",  # braced twice, so that a headline keeps its capitals
+        **({"author": authors} if authors else {"key": escape_latex(story.publisher)}),  # styles sort and label by the key
+        "howpublished": escape_latex(f"{story.publisher}, via {WIRE}"),
         "year": str(story.wire_date.year),
         "month": story.month[:3].lower(),  # a macro that every style defines
         **({"date": story.wire_date.isoformat()} if has_date else {}),
         "url": quote(story.original_url, safe=_URI),  # read verbatim, so percent-encoded and not escaped
-        "note": escape(_note(story)),
+        "note": escape_latex(_build_credit_note(story)),
     }
     lines = [f"  {name} = {value if name == 'month' else f'{{{value}}}'}," for name, value in fields.items()]
     return "\n".join((f"@misc{{chatbotnews_{story.chatbotnews_id.removeprefix('cbn-')},", *lines, "}"))
 
 
 def render_csl(story: Citable) -> str:
-    authors = [_csl_name(author) for author in story.authors]
+    authors = [_build_csl_name(author) for author in story.authors]
     item = {
         "id": story.chatbotnews_id,
         "type": "webpage",  # fits all 24 publications, a maker's blog as well as a newspaper
@@ -184,14 +184,14 @@ def render_csl(story: Citable) -> str:
         "issued": {"date-parts": [[story.wire_date.year, story.wire_date.month, story.wire_date.day]]},
         "URL": story.original_url,
         "source": WIRE,
-        "note": _note(story),
+        "note": _build_credit_note(story),
     }
     return json.dumps([item], ensure_ascii=False)  # a list, for the schema describes lists and no lone item
 
 
 def render_ris(story: Citable) -> str:
     authors = [drop_title_comma(author.inverted) for author in story.authors]  # to RIS each comma parts family and given name
-    return write_ris(
+    return serialize_ris(
         {
             "type_of_reference": "ELEC",
             "id": story.chatbotnews_id,
@@ -203,12 +203,12 @@ def render_ris(story: Citable) -> str:
             "date": story.wire_date.strftime("%Y/%m/%d/"),
             "urls": [quote(story.original_url, safe=URI_IN_RIS)],
             "database_provider": WIRE,
-            "notes": [_note(story)],
+            "notes": [_build_credit_note(story)],
         }
     )
 
 
-def write_ris(entry: dict[str, Any]) -> str:
+def serialize_ris(entry: dict[str, Any]) -> str:
     text: str = _RIS_WRITER.formats([entry])
     return text.removeprefix("1.\n")  # rispy numbers its records, which RIS does not know
 
@@ -216,17 +216,17 @@ def write_ris(entry: dict[str, Any]) -> str:
 def render_apa(story: Citable) -> str:
     """Without an author the title comes first. What the style has no place for stands in its brackets."""
     title = f"{story.headline} [reported by {story.credited_source}]" if story.credited_source else story.headline
-    title, when = end_with_stop(title), f"({story.wire_date.year}, {story.month} {story.wire_date.day})."
-    authors = _apa_authors(story.authors)
-    opening = f"{end_with_stop(authors)} {when} {title}" if authors else f"{title} {when}"
-    indexed = f"(indexed by {WIRE}, {story.permalink}){_correction_mark(story)}"
-    return f"{opening} {end_with_stop(story.publisher)} {quote(story.original_url, safe=_URI)} {indexed}"
+    title, when = add_full_stop(title), f"({story.wire_date.year}, {story.month} {story.wire_date.day})."
+    authors = _format_apa_authors(story.authors)
+    opening = f"{add_full_stop(authors)} {when} {title}" if authors else f"{title} {when}"
+    indexed = f"(indexed by {WIRE}, {story.permalink}){_mark_correction(story)}"
+    return f"{opening} {add_full_stop(story.publisher)} {quote(story.original_url, safe=_URI)} {indexed}"
 
 
-def _apa_authors(authors: Sequence[Author]) -> str:
+def _format_apa_authors(authors: Sequence[Author]) -> str:
     """Return family names and initials: "Doe, J., & Roe, J. R." (APA 9.7-9.12)."""
     names = [
-        ", ".join(filter(None, (author.family, " ".join(map(_initials, author.given.split())), author.suffix)))
+        ", ".join(filter(None, (author.family, " ".join(map(_abbreviate_given_name, author.given.split())), author.suffix)))
         if isinstance(author, Person)
         else author.written
         for author in authors
@@ -236,7 +236,7 @@ def _apa_authors(authors: Sequence[Author]) -> str:
     return ", & ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
 
 
-def _initials(given: str) -> str:
+def _abbreviate_given_name(given: str) -> str:
     """Return "J.-P." for "Jean-Paul", "J. K." for "J.K."; a name in a script without capitals stays."""
     if given.upper() == given.lower():
         return given
@@ -249,13 +249,13 @@ def render_mla(story: Citable) -> str:
     authors = f"{names[0]}, et al." if len(names) > 2 else ", and ".join(names)
     day = story.wire_date
     elements = (
-        *([end_with_stop(authors)] if authors else []),
-        f'"{end_with_stop(story.headline.translate(INNER_QUOTES))}"',
-        *([end_with_stop(f"Reported by {story.credited_source}")] if story.credited_source else []),
+        *([add_full_stop(authors)] if authors else []),
+        f'"{add_full_stop(story.headline.translate(INNER_QUOTES))}"',
+        *([add_full_stop(f"Reported by {story.credited_source}")] if story.credited_source else []),
         f"{story.publisher}, {day.day} {MLA_MONTHS[day.month - 1]} {day.year}, {quote(story.original_url, safe=_URI)}.",
         f"Indexed by {WIRE}, {story.permalink}.",
     )
-    return " ".join(elements) + _correction_mark(story)
+    return " ".join(elements) + _mark_correction(story)
 
 
 RENDERERS: Final[Mapping[CitationFormat, Callable[[Citable], str]]] = {
@@ -272,33 +272,33 @@ RENDERERS: Final[Mapping[CitationFormat, Callable[[Citable], str]]] = {
 }
 
 
-def _bibtex_name(author: Author) -> str:
+def _format_bibtex_name(author: Author) -> str:
     """Return family, suffix and given name between commas, in braces what BibTeX would take apart, such as "Ortega y Gasset"."""
     if not isinstance(author, Person):
-        return f"{{{escape(author.written)}}}"
+        return f"{{{escape_latex(author.written)}}}"
     is_compound = " " in author.family and not author.family[0].islower()
     family, given = (
-        f"{{{escape(name)}}}" if is_whole or "and" in name.lower().split() else escape(name)
+        f"{{{escape_latex(name)}}}" if is_whole or "and" in name.lower().split() else escape_latex(name)
         for name, is_whole in ((author.family, is_compound), (author.given, False))
     )
-    return ", ".join(filter(None, (family, escape(author.suffix), given)))
+    return ", ".join(filter(None, (family, escape_latex(author.suffix), given)))
 
 
-def _csl_name(author: Author) -> dict[str, str]:
+def _build_csl_name(author: Author) -> dict[str, str]:
     if not isinstance(author, Person):
         return {"literal": author.written}
     return {"family": author.family, "given": author.given} | ({"suffix": author.suffix} if author.suffix else {})
 
 
-def _correction_mark(story: Citable) -> str:
+def _mark_correction(story: Citable) -> str:
     return f" [corrected {story.corrected_on.isoformat()}]" if story.corrected_on else ""
 
 
-def _note(story: Citable) -> str:
+def _build_credit_note(story: Citable) -> str:
     """Return what BibTeX, CSL and RIS have no field for: whom the category wire credits, the summary's home, a correction."""
-    crediting = f"{_with_stop(story.attribution)} " if story.credited_source else ""
-    return f"{crediting}Summarized by {WIRE_IN_FULL}. {story.permalink}{_correction_mark(story)}"
+    crediting = f"{_add_full_stop(story.attribution)} " if story.credited_source else ""
+    return f"{crediting}Summarized by {WIRE_IN_FULL}. {story.permalink}{_mark_correction(story)}"
 
 
-def _with_stop(text: str) -> str:
+def _add_full_stop(text: str) -> str:
     return text if text.endswith(".") else f"{text}."

@@ -22,7 +22,7 @@ _CHARACTERS: Final = {
 _ESCAPED: Final = re.compile("|".join(map(re.escape, _CHARACTERS)))
 
 
-def escape(text: str) -> str:
+def escape_latex(text: str) -> str:
     """Return one line of plain text as LaTeX whose braces balance, for the inside of a braced BibTeX value."""
     paired = _find_paired_braces(text)
 
@@ -45,6 +45,6 @@ def _find_paired_braces(text: str) -> set[int]:
     return paired
 
 
-def unescape(latex: str) -> str:
-    """Return the text that `escape` was given. Other LaTeX is left as it stands."""
+def unescape_latex(latex: str) -> str:
+    """Return the text that `escape_latex` was given. Other LaTeX is left as it stands."""
     return _ESCAPED.sub(lambda match: _CHARACTERS[match[0]], latex)

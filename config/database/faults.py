@@ -9,7 +9,7 @@ from typing import Final
 from django.core.management import CommandError
 from django.db import Error
 
-from config.database.routing import is_away, missing
+from config.database.routing import explain_missing_file, is_outage
 from config.errors import Busy, WireError
 
 _KEPT: Final = "Committed data is safe and still served; the current change was rolled back."
@@ -42,13 +42,13 @@ def explain_fault(error: BaseException) -> str:
     if getattr(error.__cause__, "sqlstate", None) == "53100":
         return f"The database's disk is full: {words}. {_KEPT} Make room there, {_AGAIN}"
     to_do = f"Start the database, or correct DATABASE_URL, {_AGAIN}"
-    return f"The database does not answer: {words}. {_KEPT} {to_do}" if is_away(error) else ""
+    return f"The database does not answer: {words}. {_KEPT} {to_do}" if is_outage(error) else ""
 
 
 @contextmanager
-def explaining() -> Iterator[None]:
+def explain_errors() -> Iterator[None]:
     """Raise CommandError, with the explanation, in place of faults that can be explained. Exit status 75: try again later."""
-    if why := missing():
+    if why := explain_missing_file():
         raise CommandError(f"The database is gone: {why}. Restore a backup, or run manage.py migrate to start empty.")
     try:
         yield

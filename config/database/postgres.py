@@ -20,7 +20,7 @@ _SOCKET: Final[Mapping[str, Any]] = {
 }
 
 
-def patient(database: dict[str, Any]) -> dict[str, Any]:
+def build_pooled_settings(database: dict[str, Any]) -> dict[str, Any]:
     """Django's settings of a Postgres database, with a pool: CONN_MAX_AGE would leak one connection a thread under ASGI.
 
     The pool gives up on a connection after one more try. Left to itself it tries ever more rarely, and would find a database that

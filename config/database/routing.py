@@ -1,7 +1,7 @@
 """Reads of the public side: which one, how long it waits, and what it answers while the database is away.
 
-Whoever answers the public does so inside `reading()`; everybody else (desk, ingest, commands) knows nothing of it, and uses the
-primary for as long as it takes.
+Whoever answers the public does so inside `public_reads()`; everybody else (desk, ingest, commands) knows nothing of it, and uses
+the primary for as long as it takes.
 """
 
 import logging
@@ -46,7 +46,7 @@ class Source:
         self._replica_again = 0.0
         self._since = 0.0
 
-    def look(self, version: Callable[[], int]) -> tuple[str, int]:
+    def choose_database(self, version: Callable[[], int]) -> tuple[str, int]:
         """The database that doors read from now on, and its wire version, as `version` reads it; from one thread. Raises: what that
         raises.
 
@@ -54,16 +54,16 @@ class Source:
         """
         if REPLICA in settings.DATABASES and time.monotonic() >= self._replica_again:
             try:
-                found = _ask(REPLICA, version)
+                found = _read_version(REPLICA, version)
             except Exception as error:
-                self.fall_back(f"cannot be read: {_words(error)}")
+                self.fall_back_to_primary(f"cannot be read: {_error_text(error)}")
             else:
                 if found >= self._version:
-                    return self._turn(REPLICA, found)
-                self.fall_back(f"is at wire version {found}, but readers have seen {self._version}")
-        return self._turn(DEFAULT_DB_ALIAS, _ask(DEFAULT_DB_ALIAS, version))
+                    return self._switch_to(REPLICA, found)
+                self.fall_back_to_primary(f"is at wire version {found}, but readers have seen {self._version}")
+        return self._switch_to(DEFAULT_DB_ALIAS, _read_version(DEFAULT_DB_ALIAS, version))
 
-    def _turn(self, alias: str, version: int) -> tuple[str, int]:
+    def _switch_to(self, alias: str, version: int) -> tuple[str, int]:
         if alias != self.alias:
             log.warning("Reading from the %s again.", alias)
             self.alias = alias
@@ -73,7 +73,7 @@ class Source:
         self._version = version
         return alias, version
 
-    def fall_back(self, why: str) -> None:
+    def fall_back_to_primary(self, why: str) -> None:
         """Read the primary, and look at the replica again in a while."""
         self._replica_again = time.monotonic() + AGAIN
         if self.alias == REPLICA:
@@ -81,53 +81,53 @@ class Source:
             log.error("Reading from the primary, because the replica %s. The replica is retried every %.0f s.", why, AGAIN)
             self.alias = DEFAULT_DB_ALIAS  # cached answers are dropped when the primary gives its version, and go on if it cannot
 
-    def lose(self, error: Exception) -> None:
+    def mark_unreachable(self, error: Exception) -> None:
         """The database cannot be read: requests are refused at once, and cached answers go on, marked as stale."""
         if not self.away:
             self.outages, self._since = self.outages + 1, time.monotonic()
-            log.error("The database cannot be read; serving cached answers, marked as stale: %s", _words(error))
-        self.away = _words(error)
+            log.error("The database cannot be read; serving cached answers, marked as stale: %s", _error_text(error))
+        self.away = _error_text(error)
 
 
 source: Final = Source()  # this process's own
 
 
 @contextmanager
-def reading() -> Iterator[None]:
+def public_reads() -> Iterator[None]:
     """Read for the public: the database that is theirs to read, none that is known to be away, and no longer than PATIENCE."""
-    away = source.away or missing(source.alias)
-    with _set(postgres.seconds, PATIENCE), _set(_current, "" if away else source.alias):
+    away = source.away or explain_missing_file(source.alias)
+    with _override(postgres.seconds, PATIENCE), _override(_current, "" if away else source.alias):
         yield
 
 
-def read(query: Callable[[], T]) -> T:
+def run_query(query: Callable[[], T]) -> T:
     """Return what `query` reads for the public. Raises: Unavailable, what `query` raises."""
-    with reading():
+    with public_reads():
         try:
             return query()
         except Error as error:
-            if not is_away(error):
+            if not is_outage(error):
                 raise
-            let_go()
+            close_broken_connection()
             raise Unavailable from error
 
 
-def write(change: Callable[[], T]) -> T:
+def run_write(change: Callable[[], T]) -> T:
     """Run `change`, which reads from the primary. Raises: OperationalError where there is no database, what `change` raises."""
-    if why := missing():
+    if why := explain_missing_file():
         raise OperationalError(why)
-    with _set(postgres.seconds, PATIENCE), _set(_current, None):
+    with _override(postgres.seconds, PATIENCE), _override(_current, None):
         return change()
 
 
-def let_go() -> None:
+def close_broken_connection() -> None:
     """Close the connection of a read that failed because the database is away, so that the next one gets a fresh one."""
     if now := _current.get():
         with suppress(Exception):
             connections[now].close()
 
 
-def is_away(error: BaseException) -> bool:
+def is_outage(error: BaseException) -> bool:
     """Tell whether an error says that the database cannot be read or written as things are, and not that a question was wrong."""
     if isinstance(error, Unavailable):
         return True
@@ -137,22 +137,22 @@ def is_away(error: BaseException) -> bool:
     return isinstance(error, OperationalError | InterfaceError)
 
 
-def refuse_nul(error: DataError) -> InvalidArgument:
+def build_nul_error(error: DataError) -> InvalidArgument:
     """Return what a caller is told whose text holds NUL, which PostgreSQL takes nowhere. Raises: the error, if it is another."""
     if "NUL" not in str(error):
         raise error
     return InvalidArgument("A text contains NUL, which is not allowed.", "Send it without NUL.")
 
 
-def alias() -> str:
-    """Which database to read: inside of `reading()` that of the public, else the primary. Raises: Unavailable."""
+def get_read_alias() -> str:
+    """Which database to read: inside of `public_reads()` that of the public, else the primary. Raises: Unavailable."""
     now = _current.get()
     if now == "":
         raise Unavailable
     return now or DEFAULT_DB_ALIAS
 
 
-def missing(alias: str = DEFAULT_DB_ALIAS) -> str:
+def explain_missing_file(alias: str = DEFAULT_DB_ALIAS) -> str:
     """Says so when SQLite's file is not there: to open it would make an empty one."""
     database: Any = connections[alias]
     if database.vendor != "sqlite" or database.is_in_memory_db():
@@ -166,17 +166,17 @@ def missing(alias: str = DEFAULT_DB_ALIAS) -> str:
 def explain_outage(version: Callable[[], int]) -> str:
     """Return why the primary cannot be read at this moment, or nothing; known within seconds. `version` reads the wire version."""
     try:
-        _ask(DEFAULT_DB_ALIAS, version)
+        _read_version(DEFAULT_DB_ALIAS, version)
     except Error as error:
-        return _words(error)
+        return _error_text(error)
     return ""
 
 
 class _Connection:
-    """Stands for the connection to what `alias` names at that moment."""
+    """Stands for the connection to what `get_read_alias` names at that moment."""
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(connections[alias()], name)
+        return getattr(connections[get_read_alias()], name)
 
 
 connection: Final[Any] = _Connection()  # to read by where no QuerySet does, as Django's own of this name
@@ -186,7 +186,7 @@ class Router:
     """Django's: what the doors read comes from the replica if there is one; nothing else does, and nothing is written there."""
 
     def db_for_read(self, _model: Any, **_hints: Any) -> str | None:
-        return alias()
+        return get_read_alias()
 
     def db_for_write(self, _model: Any, **_hints: Any) -> str | None:
         return DEFAULT_DB_ALIAS
@@ -198,7 +198,7 @@ class Router:
         return None if db == DEFAULT_DB_ALIAS else False
 
 
-def look_after_connection() -> None:
+def recycle_connection() -> None:
     """Before a thread of ours reads: give Postgres's connection back to the pool. SQLite's stays open for a while, as opening takes
     longer than most queries; not for ever, since another file may be put in its place, such as a restored backup.
     """
@@ -208,25 +208,24 @@ def look_after_connection() -> None:
         close_old_connections()
 
 
-def _ask(alias: str, version: Callable[[], int]) -> int:
-    """Return what `version` reads there. Raises: what it raises."""
-    if why := missing(alias):
+def _read_version(alias: str, version: Callable[[], int]) -> int:
+    if why := explain_missing_file(alias):
         raise OperationalError(why)
-    look_after_connection()
-    with _set(postgres.seconds, LOOK_PATIENCE), _set(_current, alias):
+    recycle_connection()
+    with _override(postgres.seconds, LOOK_PATIENCE), _override(_current, alias):
         try:
             return version()
         except Error:
-            let_go()
+            close_broken_connection()
             raise
 
 
-def _words(error: Exception) -> str:
+def _error_text(error: Exception) -> str:
     return " ".join(str(error).split()).rstrip(".") or type(error).__name__
 
 
 @contextmanager
-def _set(variable: ContextVar[T], value: T) -> Iterator[None]:
+def _override(variable: ContextVar[T], value: T) -> Iterator[None]:
     token = variable.set(value)
     try:
         yield

@@ -34,9 +34,9 @@ class SealedQuerySet(models.QuerySet[M, M]):
         if model.UNSEALED.issuperset(values):
             return super().update(**values)
         with transaction.atomic(using=router.db_for_write(model)):
-            keys = intact_keys(model, list(self.values_list("pk", flat=True)))
+            keys = list_intact_keys(model, list(self.values_list("pk", flat=True)))
             number = super().update(**values)
-            seal(model, keys)
+            renew_seals(model, keys)
         return number
 
     def bulk_create(
@@ -44,12 +44,12 @@ class SealedQuerySet(models.QuerySet[M, M]):
     ) -> list[M]:
         given = list(objs)
         with transaction.atomic(using=router.db_for_write(self.model)):
-            is_new = self._new_rows(given) if ignore_conflicts else None
+            is_new = self._track_inserted_keys(given) if ignore_conflicts else None
             made = super().bulk_create(given, batch_size, ignore_conflicts, *args, **options)
-            seal(self.model, [row.pk for row in made] if is_new is None else is_new())
+            renew_seals(self.model, [row.pk for row in made] if is_new is None else is_new())
         return made
 
-    def _new_rows(self, given: Sequence[M]) -> Callable[[], list[Any]]:
+    def _track_inserted_keys(self, given: Sequence[M]) -> Callable[[], list[Any]]:
         """Return what names the keys of the rows that an insertion without conflicts adds, to be asked after it."""
         rows = self.model._base_manager.using(router.db_for_write(self.model))
         keys = [row.pk for row in given]
@@ -73,79 +73,79 @@ class Sealed(models.Model):
     def save(self, *args: Any, **options: Any) -> None:
         model = type(self)
         with transaction.atomic(using=router.db_for_write(model)):
-            is_intact = self._state.adding or bool(intact_keys(model, [self.pk]))
+            is_intact = self._state.adding or bool(list_intact_keys(model, [self.pk]))
             super().save(*args, **options)
             if is_intact:
-                seal(model, [self.pk])
+                renew_seals(model, [self.pk])
 
 
-def sealing(label: str, *names: str) -> Callable[[Any, Any], None]:
+def build_seal_migration(label: str, *names: str) -> Callable[[Any, Any], None]:
     """Return what a migration runs to seal the rows that are there when these tables get their seals."""
 
-    def seal_rows(history: Any, _editor: Any) -> None:
+    def seal_existing(history: Any, _editor: Any) -> None:
         for name in names:
             model = history.get_model(label, name)
             model.UNSEALED = apps.get_model(label, name).UNSEALED
-            seal_all(model)
+            renew_all_seals(model)
 
-    return seal_rows
+    return seal_existing
 
 
-def sealed_models() -> list[type[Sealed]]:
+def list_sealed_models() -> list[type[Sealed]]:
     return [model for model in apps.get_models() if issubclass(model, Sealed)]
 
 
-def seal(model: type[models.Model], keys: Collection[Any]) -> None:
+def renew_seals(model: type[models.Model], keys: Collection[Any]) -> None:
     table, connection = model._meta, connections[router.db_for_write(model)]
     assert table.pk is not None  # noqa: S101  no model is without one
     sql = f'UPDATE "{table.db_table}" SET seal = %s WHERE "{table.pk.column}" = %s'  # noqa: S608  ours
     prepare = table.pk.get_db_prep_save
-    for some in in_batches(keys):
-        made = [(digest, prepare(key, connection)) for key, _kept, digest in _rows(model, some)]
+    for some in batch_keys(keys):
+        made = [(digest, prepare(key, connection)) for key, _kept, digest in _compute_seals(model, some)]
         with connection.cursor() as cursor:
             cursor.executemany(sql, made)
 
 
-def seal_all(model: type[models.Model]) -> int:
+def renew_all_seals(model: type[models.Model]) -> int:
     """Seal every row of a table whose seal is not of it; return how many."""
     number = 0
-    for some in _batches(model):
-        other = [key for key, kept, digest in _rows(model, some) if kept != digest]
-        seal(model, other)
+    for some in _batch_all_keys(model):
+        other = [key for key, kept, digest in _compute_seals(model, some) if kept != digest]
+        renew_seals(model, other)
         number += len(other)
     return number
 
 
-def intact_keys(model: type[models.Model], keys: Collection[Any]) -> list[Any]:
+def list_intact_keys(model: type[models.Model], keys: Collection[Any]) -> list[Any]:
     found = []
-    for some in in_batches(keys):
-        found += [key for key, kept, digest in _rows(model, some) if _fits(kept, digest)]
+    for some in batch_keys(keys):
+        found += [key for key, kept, digest in _compute_seals(model, some) if _matches_seal(kept, digest)]
     return found
 
 
-def count_other_keys() -> int:
+def count_foreign_seals() -> int:
     """Return how many rows bear the seal of another SECRET_KEY: they are as they were stored, if nobody made that seal by hand."""
-    edition = _sealer(settings.SECRET_KEY)[0]
+    edition = _create_hasher(settings.SECRET_KEY)[0]
     number = 0
-    for model in sealed_models():
+    for model in list_sealed_models():
         rows = model._base_manager.using(router.db_for_write(model)).values_list("seal", flat=True)
         number += sum(kept is not None and bytes(kept)[:_EDITION] != edition for kept in rows.iterator(BATCH))
     return number
 
 
-def _fits(kept: bytes | None, digest: bytes) -> bool:
+def _matches_seal(kept: bytes | None, digest: bytes) -> bool:
     """Return whether a stored seal is of the row; of one made with another key only the part without a key can be compared."""
     is_same_key = kept is not None and kept[:_EDITION] == digest[:_EDITION]
     start = 0 if is_same_key else _EDITION + _KEYED
     return kept is not None and len(kept) == len(digest) and hmac.compare_digest(kept[start:], digest[start:])
 
 
-def list_faults(model: type[models.Model]) -> Iterator[str]:
+def list_seal_faults(model: type[models.Model]) -> Iterator[str]:
     """Yield a sentence for each row that is not as it was sealed, naming table and key."""
     table = model._meta.db_table
-    for some in _batches(model):
+    for some in _batch_all_keys(model):
         try:
-            rows: list[tuple[Any, bytes | None, bytes | None]] = list(_rows(model, some))
+            rows: list[tuple[Any, bytes | None, bytes | None]] = list(_compute_seals(model, some))
         except (TypeError, ValueError):
             rows = [row for key in some for row in _read_row(model, key)]
         for key, kept, digest in rows:
@@ -153,28 +153,28 @@ def list_faults(model: type[models.Model]) -> Iterator[str]:
                 yield f"{table} {key}: a column cannot be read."
             elif kept is None:
                 yield f"{table} {key}: it has no seal, so this program did not store it."
-            elif not _fits(kept, digest):
+            elif not _matches_seal(kept, digest):
                 yield f"{table} {key}: it is not as this program stored it."
 
 
 def _read_row(model: type[models.Model], key: Any) -> list[tuple[Any, bytes | None, bytes | None]]:
     try:
-        return list(_rows(model, [key]))
+        return list(_compute_seals(model, [key]))
     except (TypeError, ValueError):
         return [(key, None, None)]
 
 
-def _batches(model: type[models.Model]) -> Iterator[tuple[Any, ...]]:
+def _batch_all_keys(model: type[models.Model]) -> Iterator[tuple[Any, ...]]:
     keys = model._base_manager.using(router.db_for_write(model)).order_by("pk").values_list("pk", flat=True)
-    return in_batches(list(keys))
+    return batch_keys(list(keys))
 
 
-def in_batches(keys: Iterable[Any]) -> Iterator[tuple[Any, ...]]:
+def batch_keys(keys: Iterable[Any]) -> Iterator[tuple[Any, ...]]:
     left = iter(keys)
     return iter(lambda: tuple(islice(left, BATCH)), ())
 
 
-def _rows(model: type[models.Model], keys: Sequence[Any]) -> Iterator[tuple[Any, bytes | None, bytes]]:
+def _compute_seals(model: type[models.Model], keys: Sequence[Any]) -> Iterator[tuple[Any, bytes | None, bytes]]:
     """Yield key, stored seal and right seal of these rows. Raises: TypeError, ValueError for what cannot be read."""
     table = model._meta
     unsealed: frozenset[str] = getattr(model, "UNSEALED", frozenset())
@@ -187,24 +187,24 @@ def _rows(model: type[models.Model], keys: Sequence[Any]) -> Iterator[tuple[Any,
             for (name, kind, default), value in zip(usual, values, strict=True)
             if not (type(value) is kind and value == default)
         }
-        yield key, None if kept is None else bytes(kept), _digest(table.db_table, told)
+        yield key, None if kept is None else bytes(kept), _compute_seal(table.db_table, told)
 
 
-def _digest(table: str, told: dict[str, Any]) -> bytes:
-    edition, keyed = _sealer(settings.SECRET_KEY)
-    text = json.dumps([table, told], sort_keys=True, separators=(",", ":"), default=_plain).encode()
+def _compute_seal(table: str, told: dict[str, Any]) -> bytes:
+    edition, keyed = _create_hasher(settings.SECRET_KEY)
+    text = json.dumps([table, told], sort_keys=True, separators=(",", ":"), default=_to_json_text).encode()
     digest = keyed.copy()
     digest.update(text)
     return edition + digest.digest() + blake2b(text, digest_size=_PLAIN).digest()
 
 
 @lru_cache(maxsize=10)
-def _sealer(secret: str) -> tuple[bytes, blake2b]:
+def _create_hasher(secret: str) -> tuple[bytes, blake2b]:
     keyed = blake2b(key=sha512(secret.encode()).digest(), digest_size=_KEYED, person=b"wire.row_seal")
     return keyed.digest()[:_EDITION], keyed
 
 
-def _plain(value: Any) -> str:
+def _to_json_text(value: Any) -> str:
     if isinstance(value, dt.date):
         return value.isoformat()
     if isinstance(value, dt.timedelta):

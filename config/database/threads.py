@@ -15,12 +15,12 @@ _pool: Final = ThreadPoolExecutor(THREADS, thread_name_prefix="query")
 _outside: Final = ThreadPoolExecutor(THREADS, thread_name_prefix="outside")  # waits for somebody else's server
 
 
-async def in_thread(work: Callable[[], T], *, goes_outside: bool = False) -> T:
+async def run_in_thread(work: Callable[[], T], *, goes_outside: bool = False) -> T:
     """Do `work` in such a thread, in the caller's context. Raises: what it raises."""
     context = contextvars.copy_context()
 
     def run() -> T:
-        routing.look_after_connection()
+        routing.recycle_connection()
         return work()
 
     return await asyncio.get_running_loop().run_in_executor(_outside if goes_outside else _pool, context.run, run)

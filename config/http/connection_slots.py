@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any, Final
 
-from config.http.client_address import client_key, network_of
+from config.http.client_address import get_client_key, get_client_network
 from config.http.request_guard import Receive, Refusal, Scope
 
 PER_CLIENT: Final = 4
@@ -20,7 +20,7 @@ async def wait_for_disconnect(receive: Receive) -> None:
         pass
 
 
-def count_open(kind: str, client: str) -> int:
+def count_open_streams(kind: str, client: str) -> int:
     return _open[kind, client]
 
 
@@ -33,16 +33,16 @@ class Places:
         return self._clients.total()
 
     @contextlib.contextmanager
-    def hold(self, scope: Scope, most: int) -> Iterator[Refusal | None]:
+    def hold_slot(self, scope: Scope, most: int) -> Iterator[Refusal | None]:
         """Hold one of `most` places for as long as the block lasts. Yields why there is none, else None."""
-        client = client_key(scope)
-        network = network_of(client)
+        client = get_client_key(scope)
+        network = get_client_network(client)
         if self._clients[client] >= PER_CLIENT:
-            yield _refusal(429, f"You have {PER_CLIENT} streams open, as many as one client may have.", "Close one of them first")
+            yield _refuse(429, f"You have {PER_CLIENT} streams open, as many as one client may have.", "Close one of them first")
         elif self._networks[network] >= max(PER_CLIENT, most // NETWORK_PART):
-            yield _refusal(429, "Your network has as many streams open as one network may have.", "Share one of them")
+            yield _refuse(429, "Your network has as many streams open as one network may have.", "Share one of them")
         elif len(self) >= most:
-            yield _refusal(503, f"{most} streams are open, as many as this server allows.", "Try again in a minute")
+            yield _refuse(503, f"{most} streams are open, as many as this server allows.", "Try again in a minute")
         else:
             counted: tuple[tuple[Counter[Any], Any], ...] = (
                 *((self._clients, client), (self._networks, network)),
@@ -59,6 +59,6 @@ class Places:
                         del counter[name]
 
 
-def _refusal(status: int, message: str, hint: str) -> Refusal:
+def _refuse(status: int, message: str, hint: str) -> Refusal:
     headers = ((b"retry-after", b"%d" % RETRY_AFTER), (b"access-control-expose-headers", b"Retry-After"))
     return Refusal(status, "too_many_streams", message, f"{hint}, or poll: /api/changes.json?wait=20, get_changes.", headers)

@@ -49,7 +49,7 @@ class AnswerCache:
     @property
     def generation(self) -> tuple[Any, ...] | None:
         """Return what answers are made of now, for whoever caches something else as long; None while closed. Any thread."""
-        return None if self._version is None else self._now()
+        return None if self._version is None else self._current_generation()
 
     def set_version(self, version: Hashable) -> None:
         """Cache answers of this wire version from now on; None closes. Part of it is the database that gave the version."""
@@ -66,7 +66,7 @@ class AnswerCache:
         self._until = 0.0
 
     def get(self, key: Hashable) -> Any:
-        self._drop_old()
+        self._evict_old_generation()
         found = self._stored.get(key)
         if found is None:
             return None
@@ -81,13 +81,13 @@ class AnswerCache:
 
         It runs once for all who ask the same meanwhile, whoever leaves. Raises: what `maker` raises.
         """
-        self._drop_old()
+        self._evict_old_generation()
         if self._version is None:
             return (await maker())[0]
         job = (self._generation, key)
         task = self._making.get(job)
         if task is None:
-            task = self._making[job] = asyncio.create_task(self._make(self._generation, key, maker))
+            task = self._making[job] = asyncio.create_task(self._make_and_put(self._generation, key, maker))
 
             def finish(done: asyncio.Task[Any]) -> None:
                 del self._making[job]
@@ -99,7 +99,7 @@ class AnswerCache:
 
     def put(self, key: Hashable, answer: Any, size: int) -> None:
         """Cache an answer that was just made of the present generation. `size` in bytes."""
-        self._drop_old()
+        self._evict_old_generation()
         if size > self.max_bytes // LARGEST_SHARE or self._version is None:
             return
         self.bytes += size - self._stored.pop(key, (None, 0))[1]
@@ -107,23 +107,23 @@ class AnswerCache:
         while self.bytes > self.max_bytes:
             self.bytes -= self._stored.popitem(last=False)[1][1]
 
-    async def _make(self, generation: tuple[Any, ...], key: Hashable, maker: Maker) -> Any:
+    async def _make_and_put(self, generation: tuple[Any, ...], key: Hashable, maker: Maker) -> Any:
         answer, size = await maker()
-        if size is not None and generation == self._now():
+        if size is not None and generation == self._current_generation():
             self.put(key, answer, size)
         return answer
 
-    def _drop_old(self) -> None:
+    def _evict_old_generation(self) -> None:
         if time.time() < self._until:
             return
         self._until = DAY * (time.time() // DAY + 1)  # first: whatever changes from here on sets it back again
-        now = self._now()
+        now = self._current_generation()
         if now != self._generation:
             self._generation = now
             self._stored.clear()
             self.bytes = 0
 
-    def _now(self) -> tuple[Any, ...]:
+    def _current_generation(self) -> tuple[Any, ...]:
         """Version, last clearing, day. While answers are stale no day ends: yesterday's, marked, are better than none."""
         day = self._generation[2] if self.is_stale and self._generation else int(time.time() // DAY)
         return self._version, self._cleared, day

@@ -12,7 +12,7 @@ from django.utils.deprecation import MiddlewareMixin
 
 from config.database import routing
 from config.errors import MethodNotAllowed, Unavailable
-from config.http.responses import BRIEFLY, error_answer
+from config.http.responses import BRIEFLY, error_response
 
 Handler = Callable[[HttpRequest], HttpResponse]
 
@@ -22,7 +22,7 @@ def public_headers(get_response: Handler) -> Callable[[HttpRequest], HttpRespons
 
     def middleware(request: HttpRequest) -> HttpResponseBase:
         if request.path.startswith("/admin/"):
-            response = unavailable(request) if routing.missing() else get_response(request)
+            response = build_unavailable_response(request) if routing.explain_missing_file() else get_response(request)
             response["Content-Security-Policy"] = _DESK_POLICY
             return response
         if request.path.startswith("/static/"):
@@ -34,13 +34,13 @@ def public_headers(get_response: Handler) -> Callable[[HttpRequest], HttpRespons
             return HttpResponse(status=204, headers=_PREFLIGHT)
         is_read = request.method in {"GET", "HEAD"}
         if is_api and not is_read:
-            response = error_answer(MethodNotAllowed())
+            response = error_response(MethodNotAllowed())
             response["Allow"] = _PREFLIGHT["Access-Control-Allow-Methods"]
         else:
             method = request.method
             if method == "HEAD":  # views know GET only, and the server drops the body on the way out
                 request.method = "GET"
-            with routing.reading():
+            with routing.public_reads():
                 response = get_response(request)
             request.method = method
         if response.get("Content-Type", "").startswith("text/html"):
@@ -65,14 +65,14 @@ class DatabaseAway(MiddlewareMixin):
     """Answer 503 where the database cannot be read, and when to ask again. A page for it needs no database."""
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
-        if not routing.is_away(error):
+        if not routing.is_outage(error):
             return None
-        routing.let_go()
-        return unavailable(request)
+        routing.close_broken_connection()
+        return build_unavailable_response(request)
 
 
-def unavailable(request: HttpRequest) -> HttpResponse:
-    answer = error_answer(Unavailable())
+def build_unavailable_response(request: HttpRequest) -> HttpResponse:
+    answer = error_response(Unavailable())
     if not request.path.startswith("/api/"):
         answer.content, answer["Content-Type"] = render_to_string("503.html").encode(), "text/html; charset=utf-8"
     return answer

@@ -18,7 +18,7 @@ class Settled:
 settled: Final = Settled()
 
 
-def announce() -> None:
+def wake_waiters() -> None:
     for event in _waiting:
         event.set()
 

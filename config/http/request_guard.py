@@ -16,7 +16,7 @@ import orjson
 from django.conf import settings
 
 from config.errors import WireError
-from config.http.client_address import client_key, network_of
+from config.http.client_address import get_client_key, get_client_network
 from config.ratelimit.limiter import Limiter
 
 Scope = MutableMapping[str, Any]
@@ -29,7 +29,7 @@ OwnLimit = Callable[[str], Awaitable[tuple[str, int] | None]]
 
 WIRE: Final = "wire"  # what REST, searches, cards, pictures, publishers' pages and the wire's own server count under
 LIMITS: Final = "/api/limits.json"  # not counted itself, and made without Django, since nothing limits it
-caller: Final = ContextVar("caller", default="")  # the `client_key` of the request that is being answered
+caller: Final = ContextVar("caller", default="")  # the `get_client_key` of the request that is being answered
 MAX_BODY: Final = 65_536  # bytes; no public request needs more
 MAX_DESK_BODY: Final = 10_485_760  # bytes; editors bring roster and lexicon as files
 JSONRPC_REFUSED: Final = -32000  # JSON-RPC 2.0: the range for errors of the server's own
@@ -53,23 +53,23 @@ class Edge:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        caller.set(client_key(scope))
+        caller.set(get_client_key(scope))
         path = scope["path"]
-        server = self._server_at(path)
-        if (server is None or path[-1] == "/") and (meant := self._meant_by(path)) != path:
-            path, server = meant, self._server_at(meant)
+        server = self._find_mcp_server(path)
+        if (server is None or path[-1] == "/") and (meant := self._fix_trailing_slash(path)) != path:
+            path, server = meant, self._find_mcp_server(meant)
             scope = {**scope, "path": path, "raw_path": path.encode()}
-        refusal = _refusal(scope, is_mcp=server is not None)
-        if refusal is None and (rate := settings.WIRE_RATE_LIMIT) != "off" and (counted := _counted_as(scope, server)):
-            refusal = await _over_limit(scope, counted, rate)
+        refusal = _check_headers(scope, is_mcp=server is not None)
+        if refusal is None and (rate := settings.WIRE_RATE_LIMIT) != "off" and (counted := _get_rate_bucket(scope, server)):
+            refusal = await _check_rate(scope, counted, rate)
             if refusal is None and self._own_limit is not None and (own := await self._own_limit(path)) is not None:
-                refusal = await _over_limit(scope, f"own {own[0]}", f"{own[1]}/m")
-        if refusal is None and _body_is_read(scope, is_mcp=server is not None):
-            body = await _body(scope, receive)
+                refusal = await _check_rate(scope, f"own {own[0]}", f"{own[1]}/m")
+        if refusal is None and _expects_body(scope, is_mcp=server is not None):
+            body = await _read_body(scope, receive)
             if body is None:
                 return
             if isinstance(body, bytes):
-                receive = replay(body, receive)
+                receive = replay_body(body, receive)
             else:
                 refusal = body
         if refusal is None:
@@ -89,17 +89,17 @@ class Edge:
         else:
             await refusal.send(send, jsonrpc=server is not None)
 
-    def _meant_by(self, path: str) -> str:
+    def _fix_trailing_slash(self, path: str) -> str:
         """An address typed with a slash is the same server's, and without one its family's."""
         if path[-1:] == "/":
-            return path[:-1] if self._server_at(path[:-1]) else path
-        return f"{path}/" if f"{path}/" in self._servers and not self._server_at(path) else path
+            return path[:-1] if self._find_mcp_server(path[:-1]) else path
+        return f"{path}/" if f"{path}/" in self._servers and not self._find_mcp_server(path) else path
 
-    def _server_at(self, path: str) -> str | None:
-        return self._servers.get(path) or self._servers.get(family_of(path))
+    def _find_mcp_server(self, path: str) -> str | None:
+        return self._servers.get(path) or self._servers.get(get_family_path(path))
 
 
-def family_of(path: str) -> str:
+def get_family_path(path: str) -> str:
     return path[: path.rfind("/") + 1]
 
 
@@ -146,13 +146,13 @@ _ORIGIN_HINT: Final = "Clients other than browsers should not send an Origin."
 _WRONG_ORIGIN: Final = Refusal(403, "origin_refused", "This Origin may not use the MCP server.", _ORIGIN_HINT)
 
 
-def _refusal(scope: Scope, *, is_mcp: bool) -> Refusal | None:
+def _check_headers(scope: Scope, *, is_mcp: bool) -> Refusal | None:
     headers = dict(scope["headers"])
     if len(headers) < len(scope["headers"]):  # a proxy might read the other one
         names = [name for name, _ in scope["headers"] if name in _ONCE]
         if len(names) > len(set(names)):
             return _TWICE
-    if not _host_allowed(headers.get(b"host", b"")):
+    if not _is_allowed_host(headers.get(b"host", b"")):
         return _WRONG_HOST
     origin = headers.get(b"origin")
     if is_mcp and origin is not None and origin.decode("latin-1") not in settings.WIRE_ALLOWED_ORIGINS:
@@ -164,21 +164,21 @@ def _refusal(scope: Scope, *, is_mcp: bool) -> Refusal | None:
         return None
     if length.isdigit() and length[0] == 48 and length != b"0":  # RFC 9110 allows leading zeros; some read them as octal
         return _AMBIGUOUS
-    if _LENGTH.fullmatch(length) and (int(length) <= MAX_BODY or int(length) <= _most(scope)):
+    if _LENGTH.fullmatch(length) and (int(length) <= MAX_BODY or int(length) <= _get_body_limit(scope)):
         return None
-    return _too_large(_most(scope))
+    return _refuse_large_body(_get_body_limit(scope))
 
 
-def _most(scope: Scope) -> int:
+def _get_body_limit(scope: Scope) -> int:
     return MAX_DESK_BODY if scope["path"].startswith("/admin/") else MAX_BODY
 
 
-def _too_large(most: int) -> Refusal:
+def _refuse_large_body(most: int) -> Refusal:
     what = "file" if most == MAX_DESK_BODY else "request"
     return Refusal(413, "body_too_large", f"The body is larger than {most:,} bytes.", f"Send a smaller {what}.")
 
 
-def _body_is_read(scope: Scope, *, is_mcp: bool) -> bool:
+def _expects_body(scope: Scope, *, is_mcp: bool) -> bool:
     """Return whether somebody behind reads the body. The site wants none, but Django would write it to the disk first."""
     if is_mcp:
         return bool(scope["method"] == "POST")
@@ -188,12 +188,12 @@ def _body_is_read(scope: Scope, *, is_mcp: bool) -> bool:
 
 
 @lru_cache(maxsize=1_000)
-def _host_allowed(host: bytes) -> bool:
+def _is_allowed_host(host: bytes) -> bool:
     found = _HOST.fullmatch(host.decode("latin-1"))
     return found is not None and found[1].lower() in settings.ALLOWED_HOSTS
 
 
-def _counted_as(scope: Scope, server: str | None) -> str:
+def _get_rate_bucket(scope: Scope, server: str | None) -> str:
     """The name under which a request counts towards the limit; "" for one that does not: preflights, and pages that cost little."""
     if scope["method"] == "OPTIONS":
         return ""
@@ -209,11 +209,11 @@ def _counted_as(scope: Scope, server: str | None) -> str:
 _shared: Any = None  # the SharedLimiter, loaded where there is one: a wire without Redis need not carry that library
 
 
-async def _over_limit(scope: Scope, counted: str, rate: str) -> Refusal | None:
+async def _check_rate(scope: Scope, counted: str, rate: str) -> Refusal | None:
     """A rate for one client and one server, over all processes that have the same Redis; a higher one for the client's network."""
-    limiter, key = _limiter_of(rate), client_key(scope)
-    client, network = f"{counted} {key}", f"{counted} {network_of(key)}"
-    wait = limiter.wait(client, network) if _shared is None else await _shared.wait(client, limiter, network)
+    limiter, key = _get_limiter(rate), get_client_key(scope)
+    client, network = f"{counted} {key}", f"{counted} {get_client_network(key)}"
+    wait = limiter.count_request(client, network) if _shared is None else await _shared.count_request(client, limiter, network)
     if not wait:
         return None
     # As in draft-ietf-httpapi-ratelimit-headers; only here, since a cached answer knows no client.
@@ -227,31 +227,31 @@ async def _over_limit(scope: Scope, counted: str, rate: str) -> Refusal | None:
     return Refusal(429, "rate_limited", message, f"Wait {wait} seconds.", headers)
 
 
-def get_limit() -> tuple[int, int]:
+def get_rate_limit() -> tuple[int, int]:
     """Return WIRE_RATE_LIMIT as a number of requests, and the seconds in which they may come."""
-    limiter = _limiter_of(settings.WIRE_RATE_LIMIT)
+    limiter = _get_limiter(settings.WIRE_RATE_LIMIT)
     return limiter.limit, limiter.period
 
 
-def list_ages(client: str) -> list[float]:
+def list_request_ages(client: str) -> list[float]:
     """Return how many seconds ago each request of this client came that counts towards WIRE_RATE_LIMIT. For any thread."""
-    ages: list[float] = (_shared or _limiter_of(settings.WIRE_RATE_LIMIT)).list_ages(f"{WIRE} {client}")
+    ages: list[float] = (_shared or _get_limiter(settings.WIRE_RATE_LIMIT)).list_request_ages(f"{WIRE} {client}")
     return ages
 
 
-def give_back(client: str) -> None:
+def uncount_request(client: str) -> None:
     """Uncount a request of this client towards WIRE_RATE_LIMIT; its network's count stays. For any thread."""
     if settings.WIRE_RATE_LIMIT != "off":
-        (_shared or _limiter_of(settings.WIRE_RATE_LIMIT)).give_back(f"{WIRE} {client}")
+        (_shared or _get_limiter(settings.WIRE_RATE_LIMIT)).uncount_request(f"{WIRE} {client}")
 
 
 @lru_cache(maxsize=100)  # rates; publishers of the same one share its limiter, each under its own name
-def _limiter_of(rate: str) -> Limiter:
+def _get_limiter(rate: str) -> Limiter:
     return Limiter(rate)
 
 
 @contextlib.asynccontextmanager
-async def shared_limit() -> AsyncIterator[None]:
+async def share_rate_limit() -> AsyncIterator[None]:
     """While it lasts, requests are counted together with all other processes that have the same Redis, if there is one."""
     global _shared
     if settings.WIRE_RATE_LIMIT == "off" or not settings.REDIS_URL:
@@ -259,7 +259,7 @@ async def shared_limit() -> AsyncIterator[None]:
         return
     from config.ratelimit.redis_limiter import SharedLimiter
 
-    _shared = SharedLimiter(_limiter_of(settings.WIRE_RATE_LIMIT), settings.REDIS_URL, settings.SECRET_KEY)
+    _shared = SharedLimiter(_get_limiter(settings.WIRE_RATE_LIMIT), settings.REDIS_URL, settings.SECRET_KEY)
     try:
         yield
     finally:
@@ -267,9 +267,9 @@ async def shared_limit() -> AsyncIterator[None]:
         await shared.close()
 
 
-async def _body(scope: Scope, receive: Receive) -> bytes | Refusal | None:
+async def _read_body(scope: Scope, receive: Receive) -> bytes | Refusal | None:
     """The whole body, a refusal as soon as it is too large, or None if the client leaves. uvicorn_protocol limits the time."""
-    most = _most(scope)
+    most = _get_body_limit(scope)
     message = await receive()
     body = message.get("body", b"")
     while message["type"] == "http.request" and len(body) <= most:
@@ -277,10 +277,10 @@ async def _body(scope: Scope, receive: Receive) -> bytes | Refusal | None:
             return bytes(body)
         message = await receive()
         body += message.get("body", b"")
-    return _too_large(most) if len(body) > most else None
+    return _refuse_large_body(most) if len(body) > most else None
 
 
-def replay(body: bytes, receive: Receive) -> Receive:
+def replay_body(body: bytes, receive: Receive) -> Receive:
     """Return a `receive` that gives the body that was read already, then whatever follows."""
     given = False
 

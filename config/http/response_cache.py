@@ -19,7 +19,7 @@ from django.core.handlers.asgi import ASGIRequest
 from django.core.handlers.base import BaseHandler
 from django.http import HttpResponse
 
-from config.database.threads import in_thread
+from config.database.threads import run_in_thread
 from config.http import publish_waiters
 from config.http.accept_header import read_weights
 from config.http.memory_cache import AnswerCache
@@ -98,22 +98,22 @@ class CachedApp:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         known, sent = self._parameters_of(scope["path"]) if scope["method"] in READS else None, scope["query_string"]
-        if known is None or (self._refuses_unknown and not {_name(part) for part in sent.split(b"&") if part} <= known):
+        if known is None or (self._refuses_unknown and not {_param_name(part) for part in sent.split(b"&") if part} <= known):
             await self._app(scope, receive, send)
             return
-        query = canonical(sent, known) if sent else b""
+        query = normalize_query(sent, known) if sent else b""
         # The log of changes grows when changes are told, and not when they are published.
         told = publish_waiters.settled.number if scope["path"] == CHANGES else None
         key = ("http", scope["path"], query, told)
         answer, is_stale = self._answers.get(key), self._answers.is_stale
         if answer is None:
-            answer, is_stale = await self._answers.make(key, partial(self._make, scope, query)), False
-        status, headers, body = _render(answer, scope, stale_for=self._answers.age if is_stale else None)
+            answer, is_stale = await self._answers.make(key, partial(self._make_response, scope, query)), False
+        status, headers, body = _build_response(answer, scope, stale_for=self._answers.age if is_stale else None)
         await send({"type": "http.response.start", "status": status, "headers": headers})
         await send({"type": "http.response.body", "body": body})
 
-    async def _make(self, scope: Scope, query: bytes) -> tuple[StoredResponse, int | None]:
-        made = await _ask(self._reads, {**scope, "query_string": query})
+    async def _make_response(self, scope: Scope, query: bytes) -> tuple[StoredResponse, int | None]:
+        made = await _call_app(self._reads, {**scope, "query_string": query})
         return made, 2 * len(made.body) + len(query) + 1_000 if made.is_cacheable else None
 
 
@@ -131,7 +131,7 @@ class DjangoReads(BaseHandler):
         self.load_middleware()
 
     async def __call__(self, scope: Scope, _receive: Receive, send: Send) -> None:
-        response = await in_thread(lambda: self._answer(scope))
+        response = await run_in_thread(lambda: self._answer(scope))
         headers = [(name.encode("ascii"), value.encode("latin-1")) for name, value in response.items()]
         await send({"type": "http.response.start", "status": response.status_code, "headers": headers})
         await send({"type": "http.response.body", "body": response.content})
@@ -142,30 +142,30 @@ class DjangoReads(BaseHandler):
         return response
 
 
-def canonical(query: bytes, known: Set[str]) -> bytes:
+def normalize_query(query: bytes, known: Set[str]) -> bytes:
     """Return the parameters that mean something, in one order where order means nothing: if each is there once."""
     if b"&" not in query:
-        return query if _name(query) in known else b""
-    parts = [(_name(part), part) for part in query.split(b"&")]
+        return query if _param_name(query) in known else b""
+    parts = [(_param_name(part), part) for part in query.split(b"&")]
     parts = [(name, part) for name, part in parts if name in known]
     if len({name for name, _ in parts}) == len(parts):
         parts.sort()
     return b"&".join(part for _, part in parts)
 
 
-def _name(part: bytes) -> str:
+def _param_name(part: bytes) -> str:
     name = part.partition(b"=")[0].decode("latin-1")
     return unquote_plus(name) if "%" in name or "+" in name else name
 
 
 @lru_cache(maxsize=100)
-def coding_for(accepted: bytes) -> bytes:
+def choose_coding(accepted: bytes) -> bytes:
     """Return the content coding for an Accept-Encoding: zstd before gzip, or b"" for none of them (RFC 9110, 12.5.3)."""
     weights = read_weights(accepted)
     return next((coding for coding in COMPRESSORS if weights.get(coding)), b"")
 
 
-async def _ask(app: App, scope: Scope) -> StoredResponse:
+async def _call_app(app: App, scope: Scope) -> StoredResponse:
     start: Message = {}
     chunks = []
 
@@ -176,7 +176,7 @@ async def _ask(app: App, scope: Scope) -> StoredResponse:
             chunks.append(message.get("body", b""))
 
     scheme = "https" if settings.SITE_IS_HTTPS else "http"
-    await app({**scope, "method": "GET", "scheme": scheme, "headers": [_HOST]}, _no_body, send)
+    await app({**scope, "method": "GET", "scheme": scheme, "headers": [_HOST]}, _receive_no_body, send)
     body = b"".join(chunks)
     headers = [(name.lower(), value) for name, value in start["headers"] if name.lower() != b"content-length"]
     fields = dict(headers)
@@ -184,15 +184,15 @@ async def _ask(app: App, scope: Scope) -> StoredResponse:
     return StoredResponse(start["status"], [*headers, (b"content-length", str(len(body)).encode())], body, is_cacheable)
 
 
-async def _no_body() -> Message:
+async def _receive_no_body() -> Message:
     return {"type": "http.request", "body": b"", "more_body": False}
 
 
-def _render(answer: StoredResponse, scope: Scope, stale_for: int | None) -> tuple[int, Headers, bytes]:
+def _build_response(answer: StoredResponse, scope: Scope, stale_for: int | None) -> tuple[int, Headers, bytes]:
     status, headers, body = answer.status, answer.headers, answer.body
     if answer.is_cacheable:
         request = dict(scope["headers"])
-        variant = answer.variant(coding_for(request.get(b"accept-encoding", b"")) if len(body) >= WORTH_COMPRESSING else b"")
+        variant = answer.variant(choose_coding(request.get(b"accept-encoding", b"")) if len(body) >= WORTH_COMPRESSING else b"")
         headers, body = variant.headers, variant.body
         tags = {one.strip().removeprefix(b"W/") for one in request.get(b"if-none-match", b"").split(b",")}
         if variant.tag in tags or b"*" in tags:  # compared weakly (RFC 9110, 13.1.2)

@@ -27,12 +27,12 @@ class ErrorOut(Schema):
     hint: str = Field(description="What to do next.")
 
 
-def errors(*statuses: int) -> dict[int, type[Schema]]:
+def error_schemas(*statuses: int) -> dict[int, type[Schema]]:
     """Return the documented error answers of a route; each refuses parameters that it does not take."""
     return dict.fromkeys((400, *statuses), ErrorOut)
 
 
-def answer(schema: Schema, caching: str) -> HttpResponse:
+def schema_response(schema: Schema, caching: str) -> HttpResponse:
     """Return a schema as a finished body; not validated again, since queries built it."""
     return HttpResponse(schema.model_dump_json(by_alias=True), content_type=JSON, headers={"Cache-Control": caching})
 
@@ -41,7 +41,7 @@ def json_response(body: bytes, caching: str) -> HttpResponse:
     return HttpResponse(body, content_type=JSON, headers={"Cache-Control": caching})
 
 
-def memento(response: HttpResponse, path: str, moment: dt.datetime) -> HttpResponse:
+def mark_as_memento(response: HttpResponse, path: str, moment: dt.datetime) -> HttpResponse:
     """An answer as of a moment, marked as a memento of the address without it (RFC 7089); of a moment to come, as one of now."""
     moment = min(moment, dt.datetime.now(dt.UTC))
     original = f"{settings.WIRE_SITE_URL}{path}"
@@ -50,16 +50,16 @@ def memento(response: HttpResponse, path: str, moment: dt.datetime) -> HttpRespo
     return response
 
 
-def json_answer(value: Any, caching: str) -> HttpResponse:
+def dump_json(value: Any, caching: str) -> HttpResponse:
     return json_response(orjson.dumps(value), caching)
 
 
-def error_answer(error: WireError) -> HttpResponse:
+def error_response(error: WireError) -> HttpResponse:
     """Return an error in the contract's shape; never cached. One that asks for payment has x402's terms beside it as well."""
     body = {**(error.terms if isinstance(error, PaymentRequired) else {}), **error.as_dict()}
     headers = {"Cache-Control": "no-store", **error.headers}
     return HttpResponse(orjson.dumps(body), status=error.status, content_type=JSON, headers=headers)
 
 
-def in_header(value: Mapping[str, Any]) -> str:
+def encode_header_json(value: Mapping[str, Any]) -> str:
     return base64.b64encode(orjson.dumps(value)).decode()

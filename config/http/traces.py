@@ -14,17 +14,17 @@ NAME: Final = "chatbotnews-wire"
 ENDPOINTS: Final = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
 
 
-def is_wanted() -> bool:
+def is_tracing_wanted() -> bool:
     return any(os.environ.get(name) for name in ENDPOINTS) and os.environ.get("OTEL_SDK_DISABLED", "").lower() != "true"
 
 
-def is_on() -> bool:
-    return is_wanted() and find_spec("opentelemetry.sdk") is not None
+def is_tracing_on() -> bool:
+    return is_tracing_wanted() and find_spec("opentelemetry.sdk") is not None
 
 
 def add_traces(app: App, name_door: Callable[[str], str]) -> App:
     """Return `app` with traces, or `app` itself where they are off, so that they cost nothing there."""
-    if not is_wanted():
+    if not is_tracing_wanted():
         return app
     try:
         from opentelemetry import trace

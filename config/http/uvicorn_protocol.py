@@ -50,10 +50,10 @@ class WireProtocol(HttpToolsProtocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         super().connection_made(transport)  # type: ignore[arg-type]  # uvicorn's annotation is the narrower one
-        self._expect(HEAD_WITHIN)
+        self._set_deadline(HEAD_WITHIN)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._relax()
+        self._cancel_deadline()
         if self._writing is not None:
             self._writing.cancel()
         super().connection_lost(exc)
@@ -75,14 +75,14 @@ class WireProtocol(HttpToolsProtocol):
         elif self._finished == finished:  # else the data held the end of an earlier request as well
             self._head_size += len(data)
             if self._head_size > MAX_HEAD:
-                self._refuse(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, TOO_LARGE)
+                self._refuse_and_close(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, TOO_LARGE)
                 return
         if self._in_body and self.url.startswith(b"/admin/"):
-            self._expect(DESK_BODY_WITHIN)
+            self._set_deadline(DESK_BODY_WITHIN)
         elif self._in_body:
-            self._expect(BODY_WITHIN, lambda: self._refuse(HTTPStatus.REQUEST_TIMEOUT, TOO_SLOW))
+            self._set_deadline(BODY_WITHIN, lambda: self._refuse_and_close(HTTPStatus.REQUEST_TIMEOUT, TOO_SLOW))
         elif (self._in_head or self._finished == finished) and (self.cycle is None or self.cycle.response_complete):
-            self._expect(HEAD_WITHIN)
+            self._set_deadline(HEAD_WITHIN)
 
     def on_message_begin(self) -> None:
         self._in_head = True
@@ -91,7 +91,7 @@ class WireProtocol(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         if self._deadline is not None:
-            self._relax()
+            self._cancel_deadline()
         self._in_head, self._head_size = False, 0
         if self._may_be_too_large and len(self.url) + sum(len(name) + len(value) + 4 for name, value in self.headers) > MAX_HEAD:
             self._too_large = True
@@ -116,7 +116,7 @@ class WireProtocol(HttpToolsProtocol):
 
     def on_message_complete(self) -> None:
         if self._deadline is not None:
-            self._relax()
+            self._cancel_deadline()
         self._in_body, self._head_size = False, 0
         self._finished += 1
         super().on_message_complete()
@@ -127,7 +127,7 @@ class WireProtocol(HttpToolsProtocol):
 
     def pause_writing(self) -> None:
         super().pause_writing()
-        self._watch_writing()
+        self._watch_slow_client()
 
     def resume_writing(self) -> None:
         super().resume_writing()
@@ -137,25 +137,25 @@ class WireProtocol(HttpToolsProtocol):
         super().on_response_complete()
         self._moved = True
         if self._last_answer and not self._is_answering():
-            self._end()
-        self._watch_writing()
+            self._close_gracefully()
+        self._watch_slow_client()
 
-    def _watch_writing(self) -> None:
+    def _watch_slow_client(self) -> None:
         """Check later that the client takes what is written for it, unless it has taken all of it already."""
         if self._writing is None and self.transport.get_write_buffer_size():
             self._moved = False
-            self._writing = self.loop.call_later(WRITE_WITHIN, self._check_writing, self._not_taken())
+            self._writing = self.loop.call_later(WRITE_WITHIN, self._drop_slow_client, self._count_unsent_bytes())
 
-    def _check_writing(self, before: int) -> None:
+    def _drop_slow_client(self, before: int) -> None:
         self._writing = None
-        if not self._moved and self._not_taken() > max(0, before - WRITE_LEAST):
+        if not self._moved and self._count_unsent_bytes() > max(0, before - WRITE_LEAST):
             at_once = struct.pack("ii", 1, 0)  # with a reset, or the kernel would go on offering what it holds
             self.transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, at_once)
             self.transport.abort()
         else:
-            self._watch_writing()
+            self._watch_slow_client()
 
-    def _not_taken(self) -> int:
+    def _count_unsent_bytes(self) -> int:
         """Bytes here and in the kernel, which asks for more only when much of what it has is gone."""
         queued = array("i", [0])
         with suppress(OSError):  # not every system can say
@@ -164,13 +164,13 @@ class WireProtocol(HttpToolsProtocol):
 
     def send_400_response(self, msg: str) -> None:  # noqa: ARG002  uvicorn's words for a log
         if self._too_large:
-            self._refuse(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, TOO_LARGE)
+            self._refuse_and_close(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, TOO_LARGE)
         else:
-            self._refuse(HTTPStatus.BAD_REQUEST, INVALID)
+            self._refuse_and_close(HTTPStatus.BAD_REQUEST, INVALID)
 
-    def _refuse(self, status: int, body: bytes) -> None:
+    def _refuse_and_close(self, status: int, body: bytes) -> None:
         """End the connection with this answer to what came last, once all earlier requests have theirs."""
-        self._relax()
+        self._cancel_deadline()
         if self._in_body and self.cycle.response_started:  # it is answered, and only its body is wrong
             self.transport.close()
             return
@@ -181,26 +181,26 @@ class WireProtocol(HttpToolsProtocol):
         )
         self._last_answer = STATUS_LINE[status] + head.encode() + body
         if not self._is_answering():
-            self._end()
+            self._close_gracefully()
 
     def _is_answering(self) -> bool:
         """Tell whether a request is being answered, other than one whose body is still to come and which is refused."""
         begun = self._answering is not None and not self._answering.response_complete
         return begun and not (self._in_body and self._answering is self.cycle)
 
-    def _end(self) -> None:
+    def _close_gracefully(self) -> None:
         """Send no more, and read on before closing: else the kernel resets the connection and cuts answers short."""
         self.transport.write(self._last_answer)
         self.transport.write_eof()
         self.flow.resume_reading()
-        self._expect(HEAD_WITHIN)
+        self._set_deadline(HEAD_WITHIN)
 
-    def _expect(self, seconds: float, otherwise: Callable[[], None] | None = None) -> None:
+    def _set_deadline(self, seconds: float, otherwise: Callable[[], None] | None = None) -> None:
         """Do `otherwise`, or close the connection, unless what is awaited comes in time, which further bytes do not prolong."""
         if self._deadline is None:
             self._deadline = self.loop.call_later(seconds, otherwise or self.transport.close)
 
-    def _relax(self) -> None:
+    def _cancel_deadline(self) -> None:
         if self._deadline is not None:
             self._deadline.cancel()
             self._deadline = None

@@ -24,7 +24,7 @@ class _Network:
     now: int = 0
     before: int = 0
 
-    def wait(self, moment: float, limit: int, period: int) -> int:
+    def get_wait(self, moment: float, limit: int, period: int) -> int:
         """Seconds until the next request may pass: two counters, as if what passed in the window before had come evenly."""
         window = int(moment // period)
         if window != self.window:
@@ -71,16 +71,16 @@ class Limiter:
     def __len__(self) -> int:
         return len(self._light) + len(self._busy)
 
-    def wait(self, client: str, network: str = "") -> int:
+    def count_request(self, client: str, network: str = "") -> int:
         """Count a request, unless it is refused. Return 0 if it may pass, else the whole seconds after which the next one may."""
         with self._lock:
             now = self._clock()
-            log = self._log(client, network, now)
+            log = self._get_log(client, network, now)
             if len(log.passed) >= self.limit:
                 return max(1, math.ceil(log.passed[0] + self.period - now))
             if log.network:
                 counts = self._networks[log.network]
-                if wait := counts.wait(now, self.network_limit, self.period):
+                if wait := counts.get_wait(now, self.network_limit, self.period):
                     return wait
                 counts.now += 1
             log.passed.append(now)
@@ -88,27 +88,27 @@ class Limiter:
                 self._busy[client] = self._light.pop(client)
             return 0
 
-    def give_back(self, client: str) -> None:
+    def uncount_request(self, client: str) -> None:
         with self._lock:
-            if passed := self._log(client, "", self._clock()).passed:
+            if passed := self._get_log(client, "", self._clock()).passed:
                 passed.pop()
 
-    def list_ages(self, client: str) -> list[float]:
+    def list_request_ages(self, client: str) -> list[float]:
         """Return how many seconds ago each request of this client passed that still counts, oldest first. Counts nothing."""
         with self._lock:
             now, log = self._clock(), self._busy.get(client) or self._light.get(client)
             return [now - at for at in log.passed if at > now - self.period] if log else []
 
-    def _log(self, client: str, network: str, now: float) -> _Log:
+    def _get_log(self, client: str, network: str, now: float) -> _Log:
         if now >= self._sweep_at:  # forget clients that did not ask for a period
             for logs in (self._light, self._busy):
-                for name in [name for name, log in logs.items() if self._is_over(log, now)]:
-                    self._remove(logs, name)
+                for name in [name for name, log in logs.items() if self._is_idle(log, now)]:
+                    self._remove_log(logs, name)
             self._sweep_at = now + self.period
         logs = self._busy if client in self._busy else self._light
         log = logs.get(client)
         if log is None:
-            log = self._add(client, network, now)
+            log = self._add_log(client, network, now)
         else:
             logs.move_to_end(client)
             if log.network:
@@ -117,21 +117,21 @@ class Limiter:
             log.passed.popleft()
         return log
 
-    def _add(self, client: str, network: str, now: float) -> _Log:
+    def _add_log(self, client: str, network: str, now: float) -> _Log:
         if network:
             clients = self._networks.setdefault(network, _Network()).clients
             if len(clients) >= max(1, MAX_CLIENTS // NETWORK_PART):
                 oldest = next(iter(clients))
-                self._remove(self._busy if oldest in self._busy else self._light, oldest, keeps_network=True)
+                self._remove_log(self._busy if oldest in self._busy else self._light, oldest, keeps_network=True)
             clients[client] = None
         if len(self) >= MAX_CLIENTS:
             idle = next(iter(self._busy.items()), None)
-            logs = self._busy if not self._light or (idle and self._is_over(idle[1], now)) else self._light
-            self._remove(logs, next(iter(logs)))
+            logs = self._busy if not self._light or (idle and self._is_idle(idle[1], now)) else self._light
+            self._remove_log(logs, next(iter(logs)))
         log = self._light[client] = _Log(network)
         return log
 
-    def _remove(self, logs: OrderedDict[str, _Log], client: str, *, keeps_network: bool = False) -> None:
+    def _remove_log(self, logs: OrderedDict[str, _Log], client: str, *, keeps_network: bool = False) -> None:
         log = logs.pop(client)
         if log.network:
             clients = self._networks[log.network].clients
@@ -139,5 +139,5 @@ class Limiter:
             if not clients and not keeps_network:
                 del self._networks[log.network]
 
-    def _is_over(self, log: _Log, now: float) -> bool:
+    def _is_idle(self, log: _Log, now: float) -> bool:
         return not log.passed or log.passed[-1] <= now - self.period

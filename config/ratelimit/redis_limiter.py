@@ -31,7 +31,7 @@ class SharedLimiter:
     A request that Redis does not answer in time is counted by its process alone: while Redis is away, `limit` requests pass for
     each process. No failure is remembered, so the next request asks Redis again.
 
-    `wait` is for one event loop, the others are for any thread.
+    `count_request` is for one event loop, the others are for any thread.
     """
 
     def __init__(self, local: Limiter, address: str, secret: str) -> None:
@@ -44,35 +44,35 @@ class SharedLimiter:
         self._asking: asyncio.Task[None] | None = None
         self._complain_at = 0.0
 
-    async def wait(self, client: str, limiter: Limiter | None = None, network: str = "") -> int:
-        """Count a request as `Limiter.wait` does, towards another limit than `local` if one is given."""
+    async def count_request(self, client: str, limiter: Limiter | None = None, network: str = "") -> int:
+        """Count a request as `Limiter.count_request` does, towards another limit than `local` if one is given."""
         answer: asyncio.Future[int] = asyncio.get_running_loop().create_future()
         self._waiting.append((limiter or self.local, client, network, answer))
         if self._asking is None:
-            self._asking = asyncio.create_task(self._ask_for_all())
+            self._asking = asyncio.create_task(self._count_waiting())
         return await answer
 
-    def wait_blocking(self, client: str) -> int:
+    def count_request_blocking(self, client: str) -> int:
         try:
-            return self._decide(self.local, client, self._blocking.eval(*self._question(self.local, client)))
+            return self._read_reply(self.local, client, self._blocking.eval(*self._build_script_call(self.local, client)))
         except redis.RedisError as error:
-            self._complain(error)
-            return self.local.wait(client)
+            self._log_outage(error)
+            return self.local.count_request(client)
 
-    def give_back(self, client: str) -> None:
-        self.local.give_back(client)
+    def uncount_request(self, client: str) -> None:
+        self.local.uncount_request(client)
         try:
-            self._blocking.zpopmax(self._key(self.local, client))
+            self._blocking.zpopmax(self._hash_client(self.local, client))
         except redis.RedisError as error:
-            self._complain(error)
+            self._log_outage(error)
 
-    def list_ages(self, client: str) -> list[float]:
+    def list_request_ages(self, client: str) -> list[float]:
         try:
             clock: Any = self._blocking.time()
-            passed: Any = self._blocking.zrange(self._key(self.local, client), 0, -1, withscores=True)
+            passed: Any = self._blocking.zrange(self._hash_client(self.local, client), 0, -1, withscores=True)
         except redis.RedisError as error:
-            self._complain(error)
-            return self.local.list_ages(client)
+            self._log_outage(error)
+            return self.local.list_request_ages(client)
         ages = [clock[0] + (clock[1] - at) / 1_000_000 for _, at in passed]
         return [age for age in ages if age < self.local.period]
 
@@ -83,7 +83,7 @@ class SharedLimiter:
         await self._async.aclose()
         self._blocking.close()
 
-    async def _ask_for_all(self) -> None:
+    async def _count_waiting(self) -> None:
         """Ask Redis for everybody who waits, in one trip: over a connection each, a burst would open hundreds."""
         try:
             while self._waiting:
@@ -91,36 +91,36 @@ class SharedLimiter:
                 try:
                     async with self._async.pipeline(transaction=False) as pipeline:
                         for limiter, client, network, _ in batch:
-                            pipeline.eval(*self._question(limiter, client, network))
+                            pipeline.eval(*self._build_script_call(limiter, client, network))
                         replies = await pipeline.execute()
                     asked = zip(batch, replies, strict=True)
-                    waits = [self._decide(limiter, client, reply, network) for (limiter, client, network, _), reply in asked]
+                    waits = [self._read_reply(limiter, client, reply, network) for (limiter, client, network, _), reply in asked]
                 except redis.RedisError as error:
-                    self._complain(error)
+                    self._log_outage(error)
                     batch, self._waiting = batch + self._waiting, []  # who came meanwhile has waited as well
-                    waits = [limiter.wait(client, network) for limiter, client, network, _ in batch]
+                    waits = [limiter.count_request(client, network) for limiter, client, network, _ in batch]
                 for (*_, answer), wait in zip(batch, waits, strict=True):
                     if not answer.done():
                         answer.set_result(wait)
         finally:
             self._asking = None
 
-    def _question(self, limiter: Limiter, client: str, network: str = "") -> tuple[Any, ...]:
-        keys = [self._key(limiter, client), *([self._key(limiter, f"network {network}")] if network else [])]
+    def _build_script_call(self, limiter: Limiter, client: str, network: str = "") -> tuple[Any, ...]:
+        keys = [self._hash_client(limiter, client), *([self._hash_client(limiter, f"network {network}")] if network else [])]
         return _COUNT, len(keys), *keys, limiter.limit, limiter.period, secrets.token_bytes(12), limiter.network_limit
 
-    def _key(self, limiter: Limiter, client: str) -> str:
+    def _hash_client(self, limiter: Limiter, client: str) -> str:
         """No address leaves this process, and another rate begins another count."""
         name = f"{limiter.rate} {client}".encode()
         return f"wire:limit:{hashlib.blake2b(name, key=self._secret, digest_size=12).hexdigest()}"
 
-    def _decide(self, limiter: Limiter, client: str, microseconds: Any, network: str = "") -> int:
+    def _read_reply(self, limiter: Limiter, client: str, microseconds: Any, network: str = "") -> int:
         if int(microseconds) <= 0:
-            limiter.wait(client, network)  # counting alone, should it come to that, does not begin at nothing
+            limiter.count_request(client, network)  # counting alone, should it come to that, does not begin at nothing
             return 0
         return math.ceil(int(microseconds) / 1_000_000)
 
-    def _complain(self, error: Exception) -> None:
+    def _log_outage(self, error: Exception) -> None:
         if time.monotonic() >= self._complain_at:
             self._complain_at = time.monotonic() + 60.0  # seconds between two log lines about a Redis that does not answer
             logger.warning("Redis does not answer; requests are counted by each process alone: %r", error)

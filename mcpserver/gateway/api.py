@@ -8,7 +8,7 @@ from ninja import Path, Query, Router, Schema
 
 from config.errors import Unauthorized
 from config.http.responses import JSON
-from config.tokens import bearer_in
+from config.tokens import parse_bearer_token
 from mcpserver.gateway import queries
 from mcpserver.gateway.auth import Caller
 from mcpserver.gateway.request import MAX_URI
@@ -35,7 +35,7 @@ _describe = partial(build_route_options, refusals=REFUSALS)
 
 
 async def _find_caller(request: HttpRequest) -> Caller:
-    return await queries.find_caller(bearer_in(request.headers.get("authorization")))
+    return await queries.find_caller(parse_bearer_token(request.headers.get("authorization")))
 
 
 @router.get("/read.json", **_describe(ReadOut, 401, 403, 404, 422, 502, 503), summary="Read a resource of an upstream")

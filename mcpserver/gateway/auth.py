@@ -9,7 +9,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from config.errors import Forbidden, Unauthorized
-from config.tokens import new_token, token_hash
+from config.tokens import generate_token, hash_token
 from mcpserver.gateway.models import Agent
 
 PREFIX: Final = "gwa"
@@ -56,14 +56,14 @@ def get_cached_caller(token: str | None) -> Caller | None:
     """Return the caller of a key that was looked up just now, without a query. Without a key it is anybody."""
     if token is None:
         return ANYBODY
-    looked_up_at, caller = _cache.get(token_hash(token), (float("-inf"), None))
+    looked_up_at, caller = _cache.get(hash_token(token), (float("-inf"), None))
     return caller if time.monotonic() - looked_up_at <= CACHE_SECONDS else None
 
 
 def find_caller(token: str | None) -> Caller:
     if (cached := get_cached_caller(token)) is not None:
         return cached
-    token_sha256 = token_hash(token or "")
+    token_sha256 = hash_token(token or "")
     agent = Agent.objects.filter(token_sha256=token_sha256, revoked_at=None).first() if token else None
     if agent is None:
         how = f"Send a valid key, or none to read news://. {ASK.format(scheme='SCHEME')}"
@@ -92,8 +92,8 @@ def create_agent(name: str, grants: list[str], share: int = 100, attributes: Map
 
 
 def issue_key(agent: Agent) -> str:
-    token = new_token(PREFIX)
-    agent.token_sha256, agent.revoked_at = token_hash(token), None
+    token = generate_token(PREFIX)
+    agent.token_sha256, agent.revoked_at = hash_token(token), None
     agent.save()
     clear_caller_cache()
     return token

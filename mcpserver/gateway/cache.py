@@ -13,7 +13,7 @@ from typing import Final
 from django.db import DataError, transaction
 from django.db.models import Sum
 
-from config.database.row_seal import in_batches
+from config.database.row_seal import batch_keys
 from mcpserver.gateway.canonical_json import hash_json
 from mcpserver.gateway.models import Entry
 from mcpserver.gateway.process_context import Batcher, ProcessContext
@@ -122,7 +122,7 @@ def write_entries(entries: Sequence[Entry], now: float) -> None:
 
 @transaction.atomic
 def touch_entries(keys: Sequence[str], now: float) -> None:
-    for batch in in_batches(keys):
+    for batch in batch_keys(keys):
         Entry.objects.filter(pk__in=batch).update(used_at=now)
 
 
@@ -136,12 +136,12 @@ def delete_expired(max_bytes: int, now: float) -> None:
             break
         keys.append(key)
         excess -= size
-    for batch in in_batches(keys):
+    for batch in batch_keys(keys):
         Entry.objects.filter(pk__in=batch).delete()
 
 
 def _list_known_keys(keys: Sequence[str]) -> set[str]:
-    return {key for batch in in_batches(keys) for key in Entry.objects.filter(pk__in=batch).values_list("pk", flat=True)}
+    return {key for batch in batch_keys(keys) for key in Entry.objects.filter(pk__in=batch).values_list("pk", flat=True)}
 
 
 def delete_entries(*, resource: str = "", agent: str = "") -> int:

@@ -18,7 +18,7 @@ import orjson
 from django.db import connection, transaction
 from django.db.models import F
 
-from config.database.row_seal import in_batches
+from config.database.row_seal import batch_keys
 from mcpserver.gateway import cache, journal, metrics
 from mcpserver.gateway.cache import EntryCache
 from mcpserver.gateway.circuit_breaker import CircuitBreaker
@@ -161,7 +161,7 @@ class RequestLogger:
 def _read_journal(file: journal.File, lines: Sequence[Any]) -> Pending:
     """Return the lines that are not in the log: their process may have been killed after it wrote them there."""
     pending, known = Pending(files=[file]), set[str]()
-    for batch in in_batches(line[0] for line in lines):
+    for batch in batch_keys(line[0] for line in lines):
         known.update(RequestLog.objects.filter(request_id__in=batch).values_list("request_id", flat=True))
     for *values, sent in lines:
         row = dict(zip(COLUMNS, values, strict=True))

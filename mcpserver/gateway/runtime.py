@@ -16,7 +16,7 @@ from django.conf import settings
 from django.db import connection
 
 from config.database import routing
-from config.database.threads import in_thread
+from config.database.threads import run_in_thread
 from mcpserver.gateway.models import Override
 from mcpserver.gateway.process_context import ProcessContext
 from mcpserver.gateway.resolver import LONGEST_WAIT, Resolver
@@ -38,17 +38,17 @@ _retiring: Final[set[asyncio.Task[None]]] = set()
 
 async def run_write(work: Callable[[], T]) -> T:
     def run() -> T:
-        routing.look_after_connection()
+        routing.recycle_connection()
         if connection.vendor == "sqlite" and not connection.in_atomic_block:
             # What a power cut takes of limits, entries and accounts nobody misses; a wait for the disk at each attempt would show.
             connection.cursor().execute("PRAGMA synchronous=NORMAL")
-        return routing.write(work)
+        return routing.run_write(work)
 
     return await asyncio.get_running_loop().run_in_executor(_writer, run)
 
 
 async def run_read_query(work: Callable[[], T]) -> T:
-    return await in_thread(partial(routing.read, work))
+    return await run_in_thread(partial(routing.run_query, work))
 
 
 def load_current_policy() -> Policy:

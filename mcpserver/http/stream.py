@@ -37,7 +37,7 @@ class Streams:
 
     async def serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one stream until it is too old or the client leaves. Without a place it is 405: clients then go on without."""
-        with self._places.hold(scope, MAX_OPEN) as refusal:
+        with self._places.hold_slot(scope, MAX_OPEN) as refusal:
             if refusal is not None:
                 refusal = replace(refusal, status=405, headers=(*refusal.headers, ALLOW))
                 await refusal.send(send, jsonrpc=True)

@@ -28,8 +28,8 @@ from starlette.requests import Request
 from config.errors import Unavailable, WireError
 from config.http import error_counts
 from config.http.connection_slots import Places
-from config.http.request_guard import JSONRPC_REFUSED, Message, Receive, Refusal, Scope, Send, replay
-from config.tokens import bearer_of
+from config.http.request_guard import JSONRPC_REFUSED, Message, Receive, Refusal, Scope, Send, replay_body
+from config.tokens import get_bearer_token
 from mcpserver.cards.negotiation import wants_cards
 from mcpserver.http.bearer import bearer
 from mcpserver.http.cache import Caller, Key, cache_repeat, find_cached_repeat, get_result, validate_request
@@ -95,7 +95,7 @@ class McpEndpoint:
         method = scope["method"]
         if self.admit is not None and method != "OPTIONS":
             try:
-                await self.admit(bearer_of(fields))
+                await self.admit(get_bearer_token(fields))
             except WireError as error:
                 await Refusal.from_error(error).send(send, jsonrpc=True)
                 return
@@ -148,9 +148,9 @@ class McpEndpoint:
         except ValueError:
             message = UNREADABLE
         if self.with_cards is not None and wants_cards(message, fields):
-            await self.with_cards._handle_post(scope, fields, replay(body, receive), send)
+            await self.with_cards._handle_post(scope, fields, replay_body(body, receive), send)
             return
-        bearer.set(bearer_of(fields) if b"authorization" in fields else None)
+        bearer.set(get_bearer_token(fields) if b"authorization" in fields else None)
         begins = self.sessions is not None and type(message) is dict and message.get("method") == "initialize"
         if self.sessions is not None and not begins and not await self._has_live_session(fields):
             await _respond(send, *_NO_SESSION)
@@ -166,7 +166,7 @@ class McpEndpoint:
         reply = _refuse_content_type(headers)
         if reply is None and message is UNREADABLE:
             reply = _build_error(None, types.PARSE_ERROR, f"Parse error: the body is not JSON, or has over {DEEPEST} levels.")
-        if reply is None and await self._serve_listen(message, headers, scope, replay(body, receive), send):
+        if reply is None and await self._serve_listen(message, headers, scope, replay_body(body, receive), send):
             return
         status, answer = reply or await self._answer_message(message, headers, scope, repeat)
         if is_listed_by_type and "tools" in (found := orjson.loads(answer or b"{}")).get("result", {}):
@@ -332,7 +332,7 @@ class StreamingEndpoint(McpEndpoint):
         if not (is_modern and isinstance(message, dict) and message.get("method") == "subscriptions/listen" and "id" in message):
             return False
         if all(check_accept_headers(Request(scope))):  # else the SDK would answer 406 and not a word
-            with self._listening.hold(scope, MAX_LISTENING) as refusal:
+            with self._listening.hold_slot(scope, MAX_LISTENING) as refusal:
                 if refusal is not None:
                     await refusal.send(send, jsonrpc=True)
                 else:

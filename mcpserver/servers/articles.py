@@ -30,7 +30,7 @@ from wire.corpora.articles.rendering import Format
 from wire.corpora.articles.schemas import ArticleOut, HitsOut, RecentsOut
 from wire.corpora.articles.url_keys import build_url_key
 from wire.schemas.params import MAX_QUERY
-from wire.text.untrusted_text import fold
+from wire.text.untrusted_text import fold_line
 
 MAX_URL: Final = 2_048
 MAX_CURSOR: Final = 8_000  # characters; it holds an address and the question's keywords
@@ -106,9 +106,9 @@ def _build_list_answer(page: HitsOut | RecentsOut) -> ToolAnswer:
 
 
 _FORMS: Final[Mapping[str, tuple[Callable[[str], str], str, str, str, str]]] = {
-    "markdown": (lambda text: fold(text).replace("<", "&lt;"), "# {}", "**{}:** {}", "---", "{}"),  # no title means HTML
-    "text": (fold, "{}", "{}: {}", "---", "{}"),
-    "html": (lambda text: html.escape(fold(text)), "<h1>{}</h1>", "<p>{}: {}</p>", "<hr>", "<p>{}</p>"),
+    "markdown": (lambda text: fold_line(text).replace("<", "&lt;"), "# {}", "**{}:** {}", "---", "{}"),  # no title means HTML
+    "text": (fold_line, "{}", "{}: {}", "---", "{}"),
+    "html": (lambda text: html.escape(fold_line(text)), "<h1>{}</h1>", "<p>{}: {}</p>", "<hr>", "<p>{}</p>"),
 }
 """By format: the escape function, then templates for the title, a head line, the rule below the head, and a footer line."""
 # Beginnings of lines that only the server writes.

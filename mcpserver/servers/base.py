@@ -142,6 +142,6 @@ def build_server(
         get_tool_input_schema={tool.name: tool.input_schema for tool in toolbox.listed}.get,
         **handlers | options,
     )
-    if not traces.is_on():  # the SDK's tracing costs a fifth of each request
+    if not traces.is_tracing_on():  # the SDK's tracing costs a fifth of each request
         server.middleware.clear()
     return server

@@ -25,7 +25,7 @@ from wire.corpora.factchecks import api_keys, queries, rendering
 from wire.corpora.factchecks.languages import Code
 from wire.corpora.factchecks.schemas import ClaimCategoriesOut, ClaimOut, FoundClaimsOut
 from wire.schemas.params import IsoMoment
-from wire.text.untrusted_text import fold
+from wire.text.untrusted_text import fold_line
 
 MAX_QUERY: Final = 2_000
 CATEGORIES: Final = "factcheck://categories"
@@ -107,7 +107,7 @@ async def call_tool(_context: Context, params: types.CallToolRequestParams) -> A
     try:
         answer: ToolAnswer = await run_query(tool.run, arguments.parse_arguments(tool.arguments, params.arguments))
     except NotFound as error:  # to the letter; where ids come from is in the tools' descriptions
-        return error_result(fold(error.message))
+        return error_result(fold_line(error.message))
     except WireError as error:
         return error_result(render_error(error))
     return answer.as_result()

@@ -8,7 +8,7 @@ import orjson
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 
 from config.errors import InvalidArgument
-from wire.text.untrusted_text import refuse_unknown
+from wire.text.untrusted_text import describe_unknown
 
 
 class Arguments(BaseModel):
@@ -68,7 +68,7 @@ def parse_arguments(model: type[A], raw: Mapping[str, Any] | None) -> A:
             said = " is missing." if row["type"] == "missing" else f": {row['msg'].removeprefix('Value error, ')}."
             problems.append(f"{name if name in fields else 'An argument'}{said}")
     if strange:
-        problems.append(refuse_unknown(strange, "argument"))
+        problems.append(describe_unknown(strange, "argument"))
     known = ", ".join(f"{name}{'?' if name in optional else ''}" for name in fields)
     raise InvalidArgument(" ".join(problems), f"Arguments: {known or 'none'} (? = optional).")
 

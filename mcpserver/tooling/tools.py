@@ -11,7 +11,7 @@ from pydantic import BaseModel
 
 from config.errors import WireError
 from mcpserver.tooling import arguments
-from wire.text.untrusted_text import fold
+from wire.text.untrusted_text import fold_line
 
 HOUR_MS: Final = 3_600_000
 MINUTE_MS: Final = 60_000
@@ -120,4 +120,4 @@ def build_unknown_error(kind: str, known: Iterable[str]) -> MCPError:
 
 
 def render_error(error: WireError) -> str:
-    return fold(f"{error.message} {error.hint}")  # what a caller sent may stand in it
+    return fold_line(f"{error.message} {error.hint}")  # what a caller sent may stand in it

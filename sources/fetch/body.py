@@ -27,7 +27,7 @@ async def read_body(
             wire += chunk
             if len(wire) > cap:
                 if not cut:
-                    raise too_large(cap)
+                    raise build_too_large_error(cap)
                 break
     except (httpcore2.NetworkError, httpcore2.ProtocolError):
         if not (may_break_off and _PLAIN.match(wire)):
@@ -43,7 +43,7 @@ async def read_body(
     raise NotFetched("bad_encoding", f"The response is compressed as {encoding[:40]!r}, though only gzip and deflate were offered.")
 
 
-def too_large(cap: int) -> NotFetched:
+def build_too_large_error(cap: int) -> NotFetched:
     return NotFetched("too_large", f"The feed is larger than {cap / (1 << 20):.3g} MB; ask the publisher for a shorter one.")
 
 

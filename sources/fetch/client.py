@@ -12,7 +12,7 @@ from typing import Final, Literal
 
 from config.url_secrets import mask_address
 from sources.fetch import robots
-from sources.fetch.body import read_body, too_large
+from sources.fetch.body import build_too_large_error, read_body
 from sources.fetch.results import LONGEST_WAIT, Ask, Failed, Fetched, HostNote, NotFetched, Outcome, Policy, Unchanged
 from sources.fetch.transport import Network
 from sources.fetch.url import WebAddress
@@ -45,7 +45,7 @@ class Lane:
 
 
 @asynccontextmanager
-async def _limit(timeout: asyncio.Timeout, host: str) -> AsyncIterator[None]:
+async def _limit_time(timeout: asyncio.Timeout, host: str) -> AsyncIterator[None]:
     try:
         async with timeout:
             yield
@@ -63,7 +63,7 @@ class Client:
         self._hosts = hosts
         self._network = network
         self._lanes: dict[str, Lane] = {}
-        self._token = robots.token(policy)
+        self._token = robots.get_agent_token(policy)
 
     async def get(self, ask: Ask) -> Outcome:
         """Return the outcome of one ask; never raises for what the network does, and a fault of ours costs only this ask."""
@@ -72,14 +72,14 @@ class Client:
         except ValueError as error:
             return Failed("bad_url", f"The address cannot be fetched: {error}; correct it.")
         # RFC 9110 §13.1: the validators of the last answer, where they can be headers.
-        validators = {"If-None-Match": _check_validator(ask.etag), "If-Modified-Since": _check_validator(ask.last_modified)}
+        validators = {"If-None-Match": _keep_valid_header(ask.etag), "If-Modified-Since": _keep_valid_header(ask.last_modified)}
         headers = {name: value for name, value in validators.items() if value}
         if accept := ask.accept or ("text/html, application/xhtml+xml, */*;q=0.1" if ask.is_page else ""):
             headers["Accept"] = accept
         try:
-            async with _limit(asyncio.timeout(self._policy.patience), url.host):
-                answer, moved_to = await self._follow(url, headers, self._policy.max_redirects, ask)
-            return _outcome(ask, answer, moved_to)
+            async with _limit_time(asyncio.timeout(self._policy.patience), url.host):
+                answer, moved_to = await self._follow_redirects(url, headers, self._policy.max_redirects, ask)
+            return _build_outcome(ask, answer, moved_to)
         except NotFetched as end:
             return end.failed
         except Exception:
@@ -89,13 +89,13 @@ class Client:
     async def get_body(self, url: WebAddress) -> bytes:
         """Return the body at an address that an operator gave, from its own server, robots.txt unasked. Raises: NotFetched."""
         ask = Ask(0, str(url), within=(url.authority,), is_page=True)
-        async with _limit(asyncio.timeout(self._policy.patience), url.host):
-            answer, _ = await self._follow(url, {"Accept": "*/*"}, self._policy.max_redirects, ask, obeys_robots=False)
+        async with _limit_time(asyncio.timeout(self._policy.patience), url.host):
+            answer, _ = await self._follow_redirects(url, {"Accept": "*/*"}, self._policy.max_redirects, ask, obeys_robots=False)
         if answer.status != 200:
             raise NotFetched(f"http_{answer.status}", f"{url} answers {answer.status}.")
         return answer.body
 
-    async def _follow(
+    async def _follow_redirects(
         self, url: WebAddress, headers: Mapping[str, str], most: int, ask: Ask | None = None, *, obeys_robots: bool = True
     ) -> tuple[Response, str]:
         """Return the final answer, each target checked like the first; and its address, if all redirects were permanent, or ""."""
@@ -105,11 +105,11 @@ class Client:
         moved_to, permanent = "", True
         while True:
             if kind != "robots" and obeys_robots:  # a robots.txt obeys no other
-                await self._obey_robots(url)
-            answer, left = await self._exchange(url, headers, left, kind)
+                await self._obey_robots_txt(url)
+            answer, left = await self._send_request(url, headers, left, kind)
             if answer.status not in {301, 302, 303, 307, 308}:
                 return answer, moved_to
-            target = _read_target(url, answer.headers)
+            target = _parse_redirect(url, answer.headers)
             permanent = permanent and answer.status in {301, 308}
             moved_to = str(target) if permanent else ""
             if target in seen or len(seen) > most:
@@ -125,7 +125,7 @@ class Client:
             seen.add(target)
             url = target
 
-    async def _exchange(self, url: WebAddress, asked: Mapping[str, str], left: float, kind: Kind) -> tuple[Response, float]:
+    async def _send_request(self, url: WebAddress, asked: Mapping[str, str], left: float, kind: Kind) -> tuple[Response, float]:
         """Send one request in its turn; return the answer, and the seconds that are left. Raises: NotFetched."""
         # A robots.txt is read only up to its cap; a longer feed is refused, one that breaks off is not: the items that came whole
         # are taken, while half a page would be half an article.
@@ -133,15 +133,15 @@ class Client:
         cap, accept = (robots.MAX_SIZE, "text/plain") if is_robots else (self._policy.max_body, ACCEPT)
         sent = {"User-Agent": self._policy.user_agent, "Accept": accept, "Accept-Encoding": "gzip, deflate", **asked}
         loop = asyncio.get_running_loop()
-        async with self._turn(url.authority):
+        async with self._take_host_turn(url.authority):
             ends = loop.time() + left
-            async with _limit(asyncio.timeout_at(ends), url.host), self._network.request(url, sent) as response:
+            async with _limit_time(asyncio.timeout_at(ends), url.host), self._network.request(url, sent) as response:
                 headers = _decode_headers(response.headers)
                 body = b""
                 if response.status == 200:
                     length = headers.get("content-length", "")
                     if not is_robots and length.isdecimal() and int(length[:20]) > cap:
-                        raise too_large(cap)
+                        raise build_too_large_error(cap)
                     encoding = headers.get("content-encoding", "")
                     body = await read_body(response.aiter_stream(), encoding, cap, cut=is_robots, may_break_off=kind == "feed")
                 elif response.status in {429, 503} and (wait := read_retry_after(headers.get("retry-after", ""))):
@@ -149,11 +149,11 @@ class Client:
             return Response(response.status, headers, body, url), ends - loop.time()
 
     @asynccontextmanager
-    async def _turn(self, authority: str) -> AsyncIterator[None]:
+    async def _take_host_turn(self, authority: str) -> AsyncIterator[None]:
         """Make this the host's only request of the moment. Raises: NotFetched not_yet if it asked to be left alone."""
         lane = self._lanes.setdefault(authority, Lane(self._policy.gap))
         async with lane.turn:
-            self._heed_wait(authority)
+            self._refuse_early(authority)
             if (pause := lane.ended + lane.gap - _clock()) > 0:
                 await asyncio.sleep(pause)
             try:
@@ -161,7 +161,7 @@ class Client:
             finally:
                 lane.ended = _clock()
 
-    def _heed_wait(self, authority: str) -> None:
+    def _refuse_early(self, authority: str) -> None:
         note = self._hosts.get(authority)
         if note is None or note.not_before is None:
             return
@@ -170,8 +170,8 @@ class Client:
             message = f"{authority} asked not to be contacted until {note.not_before:%Y-%m-%d %H:%M} UTC; no request was sent."
             raise NotFetched("not_yet", message, retry_after=left)
 
-    async def _obey_robots(self, url: WebAddress) -> None:
-        self._heed_wait(url.authority)
+    async def _obey_robots_txt(self, url: WebAddress) -> None:
+        self._refuse_early(url.authority)
         lane = self._lanes.setdefault(url.authority, Lane(self._policy.gap))
         async with lane.reading_robots:
             if lane.rules is None:
@@ -200,7 +200,7 @@ class Client:
     async def _fetch_robots_txt(self, url: WebAddress, note: HostNote) -> Failed | None:
         """Note a robots.txt; return why nobody can tell what the host wants: 429, 5xx, no answer (RFC 9309 §2.3.1)."""
         try:
-            answer, _ = await self._follow(url, {}, 5)
+            answer, _ = await self._follow_redirects(url, {}, 5)
         except NotFetched as end:
             if end.failed.code != "redirect_loop":
                 return end.failed
@@ -213,7 +213,7 @@ class Client:
         return None
 
 
-def _read_target(url: WebAddress, headers: Mapping[str, str]) -> WebAddress:
+def _parse_redirect(url: WebAddress, headers: Mapping[str, str]) -> WebAddress:
     try:
         target = url.join(headers["location"])
     except (KeyError, ValueError) as error:
@@ -225,13 +225,13 @@ def _read_target(url: WebAddress, headers: Mapping[str, str]) -> WebAddress:
     return target
 
 
-def _outcome(ask: Ask, answer: Response, moved_to: str) -> Outcome:
-    etag, last_modified = (_check_validator(answer.headers.get(name, "")) for name in ("etag", "last-modified"))
+def _build_outcome(ask: Ask, answer: Response, moved_to: str) -> Outcome:
+    etag, last_modified = (_keep_valid_header(answer.headers.get(name, "")) for name in ("etag", "last-modified"))
     match answer.status:
         case 200:
             content_type = answer.headers.get("content-type", "")
             return Fetched(answer.body, content_type, etag, last_modified, str(answer.url), moved_to)
-        case 304 if _check_validator(ask.etag) or _check_validator(ask.last_modified):
+        case 304 if _keep_valid_header(ask.etag) or _keep_valid_header(ask.last_modified):
             return Unchanged(etag or ask.etag, last_modified or ask.last_modified, str(answer.url), moved_to)
         case 304:
             return Failed("broken_answer", "The server says that nothing changed (304), though the request had no condition.")
@@ -250,7 +250,7 @@ def _outcome(ask: Ask, answer: Response, moved_to: str) -> Outcome:
     return Failed(f"http_{answer.status}", message, read_retry_after(answer.headers.get("retry-after", "")))
 
 
-def _check_validator(value: str) -> str:
+def _keep_valid_header(value: str) -> str:
     return value if re.fullmatch(r"[\x20-\x7e]{1,512}", value) else ""  # it is sent back as it came, so it must make a header
 
 

@@ -107,7 +107,7 @@ def fetch_all(
         thread.join()
 
 
-def get_once(url: str, policy: Policy) -> bytes:
+def fetch_once(url: str, policy: Policy) -> bytes:
     """Return the body at another wire's public address, in one request; a redirect to another server is refused.
 
     Raises: ValueError for what is no web address; OSError for what cannot be had.

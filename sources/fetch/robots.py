@@ -38,11 +38,11 @@ class Rules:
         return min(asked or 0.0, 30.0)
 
 
-def token(policy: Policy) -> str:
+def get_agent_token(policy: Policy) -> str:
     return policy.user_agent.partition("/")[0].strip()
 
 
 def crawl_delay(hosts: Mapping[str, HostNote], url: str, policy: Policy) -> float:
     """Return the seconds that the host of an address wants between two requests, by what is known of it; 0 if it says nothing."""
     note = hosts.get(WebAddress.parse(url).authority)
-    return Rules(note.robots, token(policy)).delay if note is not None and note.robots else 0.0
+    return Rules(note.robots, get_agent_token(policy)).delay if note is not None and note.robots else 0.0

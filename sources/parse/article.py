@@ -13,9 +13,9 @@ from lxml.html import HTMLParser, document_fromstring
 
 from sources.entries import Entry
 from sources.parse import page_metadata
-from sources.parse.charsets import decode
-from sources.parse.links import web
-from sources.parse.markdown import Element, markdown_of, note_attributes
+from sources.parse.charsets import decode_text
+from sources.parse.links import resolve_web_link
+from sources.parse.markdown import Element, move_attributes_to_text, render_markdown
 
 MAX_SIZE: Final = 5 << 20  # bytes, or characters of a feed's content; as much as is fetched
 MAX_TAGS: Final = 50_000  # "<"; real pages have up to 3,229, and 200,000 cost trafilatura 9.7 s
@@ -83,12 +83,12 @@ def to_markdown(html: str, url: str) -> str:
 
     Raises: InvalidArticle too_large, too_complex.
     """
-    _check(_CODE.sub("", html))
+    _check_size(_CODE.sub("", html))
     parser = HTMLParser(encoding="utf-8")
     text = _CONTROL.sub("", f"<html><body>{html}")  # lxml takes these from a page, but not when a text is set
     root = document_fromstring(text.encode("utf-8", "replace"), parser=parser)
-    note_attributes(root)
-    return "\n\n".join(markdown_of(root, _find_base(html, url)))
+    move_attributes_to_text(root)
+    return "\n\n".join(render_markdown(root, _find_base(html, url)))
 
 
 def parse_article(data: bytes, *, content_type: str = "", url: str = "") -> Article:
@@ -100,26 +100,26 @@ def parse_article(data: bytes, *, content_type: str = "", url: str = "") -> Arti
     if len(data) > MAX_SIZE:
         raise InvalidArticle("too_large", _TOO_LARGE)
     text, bare = _decode_page(data, content_type)
-    _check(bare)
-    entry, is_paid = page_metadata.read_page(text, url)
+    _check_size(bare)
+    entry, is_paid = page_metadata.parse_page_text(text, url)
     if is_paid:
         raise InvalidArticle("login_wall", "The page says that only subscribers may read it.")
     tree = _load_tree(text)
     headings = [] if tree is None else [" ".join(" ".join(heading.itertext()).split()) for heading in tree.iter("h1")]
     heading = next(iter(headings), "")
-    if entry.is_not_found if entry else page_metadata.is_not_found(heading):
+    if entry.is_not_found if entry else page_metadata.is_not_found_title(heading):
         raise InvalidArticle("not_found_page", "The page says that it does not exist, though its server answers as if it did.")
     if entry is None:
         entry = Entry(publisher="", title=html.escape(heading, quote=False), url=url, published_at=None)
     else:
-        entry = replace(entry, title=_strip_site(entry.title, headings))
+        entry = replace(entry, title=_strip_site_name(entry.title, headings))
     if tree is not None:
-        moment = entry.published_at or page_metadata.find_date(tree, url)
-        names = page_metadata.read_names(entry.author, entry.publisher) or page_metadata.find_authors(tree)
+        moment = entry.published_at or page_metadata.find_page_date(tree, url)
+        names = page_metadata.parse_byline(entry.author, entry.publisher) or page_metadata.find_page_authors(tree)
         entry = replace(entry, published_at=moment, author=names or entry.author)
     body = None if tree is None else _extract_body(tree)
-    blocks = [] if body is None else markdown_of(body, _find_base(bare, url))
-    repeated = (place for place, block in enumerate(blocks[:MAX_ABOVE]) if _repeats(block, entry.title))
+    blocks = [] if body is None else render_markdown(body, _find_base(bare, url))
+    repeated = (place for place, block in enumerate(blocks[:MAX_ABOVE]) if _repeats_title(block, entry.title))
     del blocks[: next(repeated, -1) + 1]
     blocks = [
         block
@@ -141,7 +141,7 @@ def _decode_page(data: bytes, content_type: str) -> tuple[str, str]:
     media_type = content_type.partition(";")[0].strip().lower()
     if media_type not in _HTML_TYPES or data.lstrip().startswith(_OTHERS):
         raise InvalidArticle("not_html", f"The address answers with {media_type or 'a file'}, not with a web page."[:200])
-    text = decode(data, content_type).replace("\0", "")
+    text = decode_text(data, content_type).replace("\0", "")
     if not text.strip():
         raise InvalidArticle("no_text", "The page is empty.")
     bare = _CODE.sub("", text)
@@ -151,7 +151,7 @@ def _decode_page(data: bytes, content_type: str) -> tuple[str, str]:
     return text, bare
 
 
-def _check(text: str) -> None:
+def _check_size(text: str) -> None:
     """Raises: InvalidArticle too_large, too_complex."""
     if len(text) > MAX_SIZE:
         raise InvalidArticle("too_large", _TOO_LARGE)
@@ -163,7 +163,7 @@ def _check(text: str) -> None:
 
 def _find_base(text: str, url: str) -> str:
     found = _BASE.search(text)
-    return (web(url, html.unescape(found[1] or found[2] or found[3] or "")) if found else "") or url
+    return (resolve_web_link(url, html.unescape(found[1] or found[2] or found[3] or "")) if found else "") or url
 
 
 def _load_tree(text: str) -> Element | None:
@@ -175,11 +175,11 @@ def _load_tree(text: str) -> Element | None:
         raise InvalidArticle("broken", _BROKEN) from error
     if tree is None:
         return None
-    note_attributes(tree)
+    move_attributes_to_text(tree)
     for element in tree.iter("pre"):
         element.tag = "code"  # trafilatura takes code without brackets for a quotation, and its lines for one
     for figure in list(tree.iter("figure")):
-        _keep_figure(figure)
+        _rescue_figure_text(figure)
     body = tree.find("body")
     if body is not None and next(tree.iter("article", "main"), None) is None:
         bare = len(body.findall("p"))
@@ -188,7 +188,7 @@ def _load_tree(text: str) -> Element | None:
     return tree
 
 
-def _keep_figure(figure: Element) -> None:
+def _rescue_figure_text(figure: Element) -> None:
     """Keep what trafilatura would drop: code, tables and quotations in a figure, and the words of a picture within the text."""
     if next(figure.iter("code", "table", "blockquote"), None) is not None:
         figure.tag = "div"
@@ -242,7 +242,7 @@ def _extract_body(tree: Element) -> Element | None:
     return body
 
 
-def _strip_site(title: str, headings: Sequence[str]) -> str:
+def _strip_site_name(title: str, headings: Sequence[str]) -> str:
     """Return a title, markup, without the site's name behind it, by a heading; the longer part is taken for the article's."""
     for heading in map(html.escape, headings):
         rest = html.escape(html.unescape(title)).removeprefix(heading)
@@ -253,10 +253,10 @@ def _strip_site(title: str, headings: Sequence[str]) -> str:
 
 def _is_byline(block: str, author: str) -> bool:
     text = _TARGET.sub("", block).replace("[", "").replace("*", "")
-    return bool(author) and len(text) < len(author) + MAX_BESIDE and page_metadata.read_names(text) == author
+    return bool(author) and len(text) < len(author) + MAX_BESIDE and page_metadata.parse_byline(text) == author
 
 
-def _repeats(block: str, title: str) -> bool:
+def _repeats_title(block: str, title: str) -> bool:
     """Return whether a block is a heading with the title, behind which a site may have put its name."""
     level, _, heading = block.partition(" ")
     if level.strip("#") or not level:

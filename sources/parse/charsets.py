@@ -32,13 +32,13 @@ _GUESSED: Final = [  # what undeclared feeds are written in; every charset more 
 ]
 
 
-def decode(data: bytes, content_type: str = "") -> str:
+def decode_text(data: bytes, content_type: str = "") -> str:
     """Return the text of `data`, without byte order mark. Never fails: a byte that cannot be read becomes U+FFFD."""
-    return decode_with_doubt(data, content_type)[0]
+    return decode_and_warn(data, content_type)[0]
 
 
-def decode_with_doubt(data: bytes, content_type: str = "") -> tuple[str, str]:
-    """Return the text of `data` as `decode` does, and a sentence if its charset is not what was declared, else "".
+def decode_and_warn(data: bytes, content_type: str = "") -> tuple[str, str]:
+    """Return the text of `data` as `decode_text` does, and a sentence if its charset is not what was declared, else "".
 
     A byte order mark decides (RFC 7303 §3.3); then UTF-8, if nearly all bytes are, because other text is next to never valid UTF-8;
     then the charset of the header (§3.2) and of the document. Where nothing is declared, or hardly fits, a detector guesses.
@@ -49,13 +49,13 @@ def decode_with_doubt(data: bytes, content_type: str = "") -> tuple[str, str]:
     names = _list_declared(data, content_type)
     if not any(name.startswith(("iso2022", "hz")) for name in names):  # these are in seven bits, and pass for UTF-8
         text = data.decode("utf-8", "replace")
-        if _share_broken(text) < 0.5:  # a bad byte here and there
+        if _measure_broken_share(text) < 0.5:  # a bad byte here and there
             return text, ""
     for name in names:
         text = data.decode(name, "replace")
-        if name != "utf-8" and (_share_broken(text) <= _MOST_BROKEN or text.count("�") <= 3):
+        if name != "utf-8" and (_measure_broken_share(text) <= _MOST_BROKEN or text.count("�") <= 3):
             return data.decode(name, _EACH_BAD_BYTE), ""
-    guess = _guess(data)
+    guess = _guess_charset(data)
     declared = f"declares {names[0]} but is written in another charset" if names else "declares no charset"
     return data.decode(guess, "replace"), f"The document {declared}; it was read as {guess}, a guess."
 
@@ -72,7 +72,7 @@ _EACH_BAD_BYTE: Final = "replace_bad_byte"
 codecs.register_error(_EACH_BAD_BYTE, _replace_bad_byte)
 
 
-def _share_broken(text: str) -> float:
+def _measure_broken_share(text: str) -> float:
     """Return the share of U+FFFD among a text's letters that are not ASCII; 0 for plain ASCII."""
     broken = text.count("�")
     return broken / (broken + sum(map(len, _FOREIGN.findall(text)))) if broken else 0.0
@@ -93,7 +93,7 @@ def _list_declared(data: bytes, content_type: str) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def _guess(data: bytes) -> str:
+def _guess_charset(data: bytes) -> str:
     """Return the charset that suits the letters of `data` best, windows-1252 (browsers' default) where it suits as well."""
     sample = b" ".join(text for text in _TEXT.findall(data[: 64 * _SAMPLE]) if not text.isascii())[:_SAMPLE]
     matches = from_bytes(sample, cp_isolation=_GUESSED, enable_fallback=False)

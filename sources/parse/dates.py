@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 
 from babel import Locale
 
-from sources.lexicons import load
+from sources.lexicons import load_lexicon
 
 MAX_DATE: Final = 100  # characters; JavaScript's long form with a spelled-out zone has about 80
 # Digits are ASCII, letters are of any script.
@@ -36,7 +36,7 @@ _ASCTIME: Final = re.compile(
     rf"[A-Z]{{3}}\s+([A-Z]{{3}})\s+{_NUMBER}\s+{_TWO}:{_TWO}:{_TWO}\s+(?:([A-Z]{{2,5}})\s+)?{_YEAR}", re.A | re.I
 )
 _EPOCH: Final = re.compile(r"([0-9]{10})(?:[0-9]{3})?")  # seconds or milliseconds since 1970, between 2001 and 2286
-_LEXICON: Final = load("parse")["dates"]
+_LEXICON: Final = load_lexicon("parse")["dates"]
 _ENGLISH: Final = {name: number for number, names in enumerate(_LEXICON["english"], 1) for name in names.split()}
 _OFFSET: Final = re.compile(r"(?:GMT|UTC)?\s?([+-])(\d\d?):?(\d\d)?\b.*", re.A | re.I)
 _PLACE: Final = re.compile(r"\[?([A-Z][A-Za-z]+/[A-Za-z_/+-]{3,30})\]?")
@@ -56,17 +56,17 @@ def read_date(text: str) -> dt.datetime | None:
     if len(text) > MAX_DATE:
         return None
     try:
-        return _read(text)
+        return _parse_moment(text)
     except (ValueError, KeyError, OverflowError, OSError):  # no such day, month, hour or zone; or a machine without time zones
         return None
 
 
-def _read(text: str) -> dt.datetime | None:
+def _parse_moment(text: str) -> dt.datetime | None:
     if match := _ASCTIME.fullmatch(text):
-        return _build_moment(match[7], _month_number(match[1]), match[2], match.group(3, 4, 5), match[6])
+        return _build_moment(match[7], _get_month_number(match[1]), match[2], match.group(3, 4, 5), match[6])
     for pattern, year, month, day in _FORMS:
         if match := pattern.fullmatch(text):
-            number = int(match[month]) if match[month].isdigit() else _month_number(match[month])
+            number = int(match[month]) if match[month].isdigit() else _get_month_number(match[month])
             return _build_moment(match[year], number, match[day], match.group(4, 5, 6), match["zone"], match["half"])
     if match := _SLASHED.fullmatch(text):
         first, second = sorted(match.group(1, 2), key=int)
@@ -79,7 +79,7 @@ def _read(text: str) -> dt.datetime | None:
     return (moment if moment.tzinfo else moment.replace(tzinfo=dt.UTC)).astimezone(dt.UTC).replace(microsecond=0)
 
 
-def _month_number(name: str) -> int:
+def _get_month_number(name: str) -> int:
     """Raises: KeyError for a name of no month, or of two."""
     name = name.lower()
     return _ENGLISH[name] if name in _ENGLISH else _read_foreign_months()[name]

@@ -30,20 +30,20 @@ from sources.parse.article import Article, InvalidArticle, parse_article
 SECONDS: Final = 5.0  # of a core, for one page
 PAGES: Final = 1_000  # that one worker reads; the next one begins with fresh memory
 MEMORY: Final = 512 << 20  # bytes of addresses that one worker may use; the worst pages make trafilatura use 1 GB
-WORKERS: Final = 2  # of the pool that `extract` uses
+WORKERS: Final = 2  # of the pool that `extract_article` uses
 _ROOT: Final = Path(__file__).parents[2]
 
 Page = tuple[bytes, str, str]  # a page's bytes, content type and address
 
 
-def extract(data: bytes, content_type: str, url: str, seconds: float) -> Article:
+def extract_article(data: bytes, content_type: str, url: str, seconds: float) -> Article:
     """Return what `parse_article` does, in `seconds` by the clock. Raises: InvalidArticle, also timeout; broken beyond MEMORY."""
     with _LOCK:
         pool = _create_pool(os.getpid())  # a process that was forked must not read what its parent asked
     return pool.extract(data, content_type, url, seconds)
 
 
-def extract_all(pages: Iterable[Page], workers: int = 0) -> Iterator[Article | InvalidArticle]:
+def extract_articles(pages: Iterable[Page], workers: int = 0) -> Iterator[Article | InvalidArticle]:
     """Yield article or refusal of each page, in order, read by `workers` processes (0: one for each core), in bounded memory."""
     workers = workers or os.cpu_count() or 1
     with Pool(workers) as pool, ThreadPoolExecutor(workers) as threads:
@@ -139,7 +139,7 @@ def _create_pool(_process: int) -> Pool:
     return Pool(WORKERS)
 
 
-def _work() -> None:
+def _run_worker() -> None:
     with suppress(ValueError, OSError):  # not every system can
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # who pressed Ctrl-C ends the caller, and so the input
@@ -165,4 +165,4 @@ def _work() -> None:
 
 
 if __name__ == "__main__":
-    _work()
+    _run_worker()

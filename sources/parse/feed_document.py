@@ -10,11 +10,11 @@ import orjson
 
 from sources.entries import Entry
 from sources.parse import feeds
-from sources.parse.charsets import decode, decode_with_doubt
+from sources.parse.charsets import decode_and_warn, decode_text
 from sources.parse.dates import read_date
-from sources.parse.links import is_web, resolve, web
-from sources.parse.markup import EMPTY, Node, Tree, as_markup, as_paragraphs, read
-from sources.parse.results import MAX_ITEMS, InvalidFeed, Kind, Parsed, Sitemap, too_many
+from sources.parse.links import is_web_url, resolve_link, resolve_web_link
+from sources.parse.markup import EMPTY, Node, Tree, escape_plain_text, parse_tree, wrap_paragraphs
+from sources.parse.results import MAX_ITEMS, InvalidFeed, Kind, Parsed, Sitemap, build_too_many_error
 
 # XML 1.0 §2.8: what may stand before the root. Of document types only those that declare nothing, and not HTML's.
 _BEFORE_ROOT: Final = re.compile(r"[^<]+|<\?.*?\?>|<!--.*?-->|<!(?i:doctype)\s+(?!(?i:html)\b)[^\[<>]{0,500}>", re.S)
@@ -30,7 +30,7 @@ MAX_VALUES: Final = 1_000_000  # objects and lists of JSON; counted before any i
 _HALF: Final = re.compile(r"\\\\|\\u(?i:d[89ab][0-9a-f]{2})\\u(?i:d[c-f][0-9a-f]{2})|(\\u(?i:d[89a-f][0-9a-f]{2}))")
 
 
-def parse(data: bytes, *, content_type: str = "", url: str = "") -> Parsed:
+def parse_feed(data: bytes, *, content_type: str = "", url: str = "") -> Parsed:
     """Return the entries of an RSS, Atom, RDF, JSON Feed or (news) sitemap document, in its order; dates are UTC, or None.
 
     Of the header `content_type` only the charset counts. Relative links are resolved against `url`, where the bytes came from,
@@ -38,8 +38,8 @@ def parse(data: bytes, *, content_type: str = "", url: str = "") -> Parsed:
     Raises: InvalidFeed for web pages, sitemap indexes, a document type that declares entities (XML bombs are made of them), more
     than MAX_ITEMS items, tags that cross, and what is none of these formats.
     """
-    whole, doubt = decode_with_doubt(data, content_type)
-    text, base = _strip(whole), _strip_query(url)
+    whole, doubt = decode_and_warn(data, content_type)
+    text, base = _strip_start(whole), _strip_query(url)
     if text.startswith("{"):
         return replace(_read_json_feed(text, base), doubt=doubt)
     text, kind = _find_root(text)
@@ -47,17 +47,17 @@ def parse(data: bytes, *, content_type: str = "", url: str = "") -> Parsed:
 
 
 def parse_sitemap(data: bytes, *, content_type: str = "", url: str = "") -> Sitemap:
-    """Return the pages of a sitemap and the sitemaps of an index, either of which may be packed with gzip. Arguments as of `parse`.
+    """Return the pages of a sitemap and the sitemaps of an index, either perhaps packed with gzip. Arguments as of `parse_feed`.
 
-    Raises: InvalidFeed as `parse`, for feeds too; for more than MAX_LOCATIONS pages, MAX_ITEMS sitemaps, or MAX_UNPACKED bytes.
+    Raises: InvalidFeed as `parse_feed`, also for feeds, over MAX_LOCATIONS pages, MAX_ITEMS sitemaps or MAX_UNPACKED bytes.
     """
-    text, kind = _find_root(_strip(decode(_unpack(data), content_type)))
+    text, kind = _find_root(_strip_start(decode_text(_unpack(data), content_type)))
     if kind != "sitemap":
         raise InvalidFeed("The address answers with a feed, not a sitemap.")
-    tree, whole = read(text, frozenset({"url", "sitemap"}), _read_location, _strip_query(url), MAX_LOCATIONS)
+    tree, whole = parse_tree(text, frozenset({"url", "sitemap"}), _read_location, _strip_query(url), MAX_LOCATIONS)
     children = [item for item in tree.built if item and isinstance(item, str)]
     if len(children) > MAX_ITEMS:
-        raise too_many()
+        raise build_too_many_error()
     return Sitemap([item for item in tree.built if isinstance(item, Entry)], children, whole)
 
 
@@ -81,7 +81,7 @@ def _unpack(data: bytes) -> bytes:
     return content
 
 
-def _strip(text: str) -> str:
+def _strip_start(text: str) -> str:
     """Raises: InvalidFeed when nothing is left."""
     if not (text := text.replace("\0", "").lstrip("\ufeff \t\r\n")):
         raise InvalidFeed("The answer is empty.")
@@ -107,11 +107,11 @@ def _find_root(text: str) -> tuple[str, Kind]:
 def _read_feed(text: str, url: str, kind: Kind) -> Parsed:
     @cache  # the head stands before the items; were it read again for each of them, many items would cost their square
     def base(tree: Tree) -> feeds.Base:
-        return feeds.base_of(_find_channel(tree), url)
+        return feeds.find_base(_find_channel(tree), url)
 
-    tree, whole = read(text, feeds.ITEMS, lambda item, tree: feeds.entry(item, base(tree)), url)
+    tree, whole = parse_tree(text, feeds.ITEMS, lambda item, tree: feeds.parse_entry(item, base(tree)), url)
     channel = _find_channel(tree)
-    return Parsed(feeds.complete(tree.built, channel), feeds.feed_title(channel), kind, whole)
+    return Parsed(feeds.add_feed_defaults(tree.built, channel), feeds.get_feed_title(channel), kind, whole)
 
 
 def _find_channel(tree: Tree) -> Node:
@@ -121,7 +121,7 @@ def _find_channel(tree: Tree) -> Node:
 
 
 def _read_news_sitemap(text: str, url: str) -> Parsed:
-    tree, whole = read(text, frozenset({"url"}), _read_location, url)
+    tree, whole = parse_tree(text, frozenset({"url"}), _read_location, url)
     for index in tree.root.all("sitemapindex"):
         children = [_read_location(sitemap) for sitemap in index.all("sitemap")]
         more = f" and {len(children) - 5:,} more" if len(children) > 5 else ""
@@ -136,13 +136,13 @@ def _read_location(node: Node, _tree: Tree | None = None) -> Entry | str:
 
     `lastmod` only bounds the publication; a plain sitemap has no title: the page tells both.
     """
-    location = resolve(node.base, node.text("loc"))
+    location = resolve_link(node.base, node.text("loc"))
     if node.name == "sitemap":
         return location
     news = next(iter(node.all("news:news")), EMPTY)
     publication = next(iter(news.all("news:publication")), EMPTY)
     published, changed = read_date(news.text("news:publication_date")), read_date(node.text("lastmod"))
-    images = (web(node.base, image.text("image:loc")) for image in node.all("image:image"))
+    images = (resolve_web_link(node.base, image.text("image:loc")) for image in node.all("image:image"))
     return Entry(
         publisher=publication.text("news:name"),
         title=news.text("news:title"),
@@ -168,45 +168,45 @@ def _read_json_feed(text: str, url: str) -> Parsed:
             feed = orjson.loads(_HALF.sub(lambda match: "\\ufffd" if match[1] else match[0], text))
         except ValueError as error:
             raise InvalidFeed(f"The file is not JSON: {error}.") from error
-    if not isinstance(feed, dict) or "jsonfeed.org/version/" not in _text(feed, "version"):
+    if not isinstance(feed, dict) or "jsonfeed.org/version/" not in _get_text(feed, "version"):
         raise InvalidFeed("The file is JSON, but not a JSON Feed.")
-    items = [item for item in _list(feed, "items") if isinstance(item, dict)]
+    items = [item for item in _get_list(feed, "items") if isinstance(item, dict)]
     if len(items) > MAX_ITEMS:
-        raise too_many()
-    base = resolve(url, _text(feed, "home_page_url")) or url
-    return Parsed([_read_json_item(item, feed, base) for item in items], _text(feed, "title"), "json")
+        raise build_too_many_error()
+    base = resolve_link(url, _get_text(feed, "home_page_url")) or url
+    return Parsed([_read_json_item(item, feed, base) for item in items], _get_text(feed, "title"), "json")
 
 
 def _read_json_item(item: dict[str, Any], feed: dict[str, Any], base: str) -> Entry:
-    guid = _text(item, "id")
-    published, modified = read_date(_text(item, "date_published")), read_date(_text(item, "date_modified"))
-    images = (web(base, _text(item, name)) for name in ("image", "banner_image"))
+    guid = _get_text(item, "id")
+    published, modified = read_date(_get_text(item, "date_published")), read_date(_get_text(item, "date_modified"))
+    images = (resolve_web_link(base, _get_text(item, name)) for name in ("image", "banner_image"))
     return Entry(
-        publisher=_text(feed, "title"),
-        title=as_markup(_text(item, "title")),
-        url=resolve(base, _text(item, "url") or _text(item, "external_url")) or (guid if is_web(guid) else ""),
+        publisher=_get_text(feed, "title"),
+        title=escape_plain_text(_get_text(item, "title")),
+        url=resolve_link(base, _get_text(item, "url") or _get_text(item, "external_url")) or (guid if is_web_url(guid) else ""),
         published_at=published or modified,
-        summary=as_markup(_text(item, "summary") or _text(item, "content_text")) or _text(item, "content_html"),
+        summary=escape_plain_text(_get_text(item, "summary") or _get_text(item, "content_text")) or _get_text(item, "content_html"),
         author=_join_authors(item) or _join_authors(feed),
         guid=guid,
-        language=(_text(item, "language") or _text(feed, "language"))[:35],
+        language=(_get_text(item, "language") or _get_text(feed, "language"))[:35],
         image=next(filter(None, images), ""),
-        content=_text(item, "content_html") or as_paragraphs(_text(item, "content_text")),
+        content=_get_text(item, "content_html") or wrap_paragraphs(_get_text(item, "content_text")),
     )
 
 
 def _join_authors(node: dict[str, Any]) -> str:  # `authors` of version 1.1, `author` of 1.0
-    people = [person for person in (*_list(node, "authors"), node.get("author")) if isinstance(person, dict)]
-    return ", ".join(dict.fromkeys(filter(None, (_text(person, "name") for person in people))))
+    people = [person for person in (*_get_list(node, "authors"), node.get("author")) if isinstance(person, dict)]
+    return ", ".join(dict.fromkeys(filter(None, (_get_text(person, "name") for person in people))))
 
 
-def _text(node: dict[str, Any], name: str) -> str:
+def _get_text(node: dict[str, Any], name: str) -> str:
     value = node.get(name)
     if name == "id" and isinstance(value, int | float):  # "should be coerced to a string"
         return str(value)
     return value.strip() if isinstance(value, str) else ""
 
 
-def _list(node: dict[str, Any], name: str) -> list[Any]:
+def _get_list(node: dict[str, Any], name: str) -> list[Any]:
     value = node.get(name)
     return value if isinstance(value, list) else []

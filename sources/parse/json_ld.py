@@ -15,13 +15,13 @@ def parse_json_ld(script: str) -> Any:
     """Return the value of a script: as it stands, else without comments or CDATA around it and commas before closing brackets, else
     unescaped as HTML. Takes linear time. Raises: ValueError; RecursionError for what is nested too deep.
     """
-    for text in _list_readings(script):
+    for text in _list_repairs(script):
         with suppress(ValueError):
             return json.loads(text, strict=False)
     raise ValueError("it is not JSON, even after stripping what pages wrap around it")
 
 
-def _list_readings(script: str) -> Iterator[str]:
+def _list_repairs(script: str) -> Iterator[str]:
     yield script
     bare = _CDATA.sub("", script)
     starts = [at for bracket in "{[" if (at := bare.find(bracket)) >= 0]

@@ -3,7 +3,7 @@
 from urllib.parse import urljoin, urlsplit
 
 
-def resolve(base: str, link: str) -> str:
+def resolve_link(base: str, link: str) -> str:
     """Return `link`, absolute if `base` is (RFC 3986 §5); as it stands if it cannot be resolved. Other schemes pass through."""
     link = link.strip()
     try:
@@ -12,13 +12,13 @@ def resolve(base: str, link: str) -> str:
         return link
 
 
-def web(base: str, link: str) -> str:
-    """Like `resolve`, but empty unless it is an absolute http(s) address."""
-    address = resolve(base, link)
-    return address if is_web(address) else ""
+def resolve_web_link(base: str, link: str) -> str:
+    """Like `resolve_link`, but empty unless it is an absolute http(s) address."""
+    address = resolve_link(base, link)
+    return address if is_web_url(address) else ""
 
 
-def is_web(address: str) -> bool:
+def is_web_url(address: str) -> bool:
     try:
         parts = urlsplit(address)
     except ValueError:
@@ -26,7 +26,7 @@ def is_web(address: str) -> bool:
     return parts.scheme in {"http", "https"} and bool(parts.hostname)
 
 
-def host(address: str) -> str:
+def get_host(address: str) -> str:
     """Return the host in lower case, without `www.`; empty if there is none."""
     try:
         return (urlsplit(address).hostname or "").removeprefix("www.")

@@ -11,13 +11,13 @@ from urllib.parse import quote
 
 from lxml.etree import Comment, ProcessingInstruction, strip_elements
 
-from sources.lexicons import load
-from sources.parse.links import web
+from sources.lexicons import load_lexicon
+from sources.parse.links import resolve_web_link
 
 Element = Any  # lxml publishes no types
 
 MAX_DEPTH: Final = 100  # below it an element is its text
-_HTML: Final = load("parse")["html"]
+_HTML: Final = load_lexicon("parse")["html"]
 _BLOCKS: Final = frozenset(_HTML["blocks"].split())
 _MARKS: Final = {"b": "**", "strong": "**", "em": "*", "i": "*", "del": "~~", "s": "~~", "strike": "~~"}
 _NESTED: Final = re.compile(r"(\*{1,2})[^*]+\1")
@@ -46,7 +46,7 @@ _LANGUAGE: Final = re.compile(r"(?:^|\s)(?:language|lang|highlight-source|brush:
 _BREAK: Final = "\0"  # a line break, until its paragraph is whole; no text holds this character
 
 
-def markdown_of(root: Element, base: str) -> list[str]:
+def render_markdown(root: Element, base: str) -> list[str]:
     """Return the blocks of `root`, an lxml element, as Markdown, in order. Changes `root`. A `ref` with a `target` is a link, too.
 
     Relative links are resolved against `base`; those that are then not http(s) become their text. Known tracking parameters are
@@ -57,8 +57,8 @@ def markdown_of(root: Element, base: str) -> list[str]:
     return [_SCRIPT.sub("< ", block) for block in _Writer(root, base).blocks(root)]
 
 
-def note_attributes(root: Element) -> None:
-    """Put what lists and code say in attributes into their texts, where `markdown_of` reads it. Changes `root`."""
+def move_attributes_to_text(root: Element) -> None:
+    """Put what lists and code say in attributes into their texts, where `render_markdown` reads it. Changes `root`."""
     for first in root.xpath("//ol[@start]/li[1]"):
         first.set("value", first.get("value") or first.getparent().get("start"))
     notes = [(item, item.get("value")) for item in root.xpath("//ol/li[@value]") if re.fullmatch("[0-9]{1,6}", item.get("value"))]
@@ -92,99 +92,99 @@ class _Writer:
 
     def blocks(self, element: Element, depth: int = 0) -> list[str]:
         if depth > MAX_DEPTH:
-            return _split_paragraphs(_escape(" ".join(element.itertext())))
+            return _split_paragraphs(_escape_markdown(" ".join(element.itertext())))
         found: list[str] = []
-        run = [_escape(element.text)]
+        run = [_escape_markdown(element.text)]
         for child in element:
             if child.tag in _BLOCKS or child in self.holders:
                 found += _split_paragraphs(_join_inline(run))
-                found += self._block(child, depth + 1)
+                found += self._render_block(child, depth + 1)
                 run = []
             else:
-                run.append(self._inline(child, depth + 1))
-            run.append(_escape(child.tail))
+                run.append(self._render_inline(child, depth + 1))
+            run.append(_escape_markdown(child.tail))
         return found + _split_paragraphs(_join_inline(run))
 
-    def _block(self, element: Element, depth: int) -> list[str]:
+    def _render_block(self, element: Element, depth: int) -> list[str]:
         match element.tag:
             case "h1" | "h2" | "h3" | "h4" | "h5" | "h6" as tag:
-                title = _line(self._inside(element, depth))
+                title = _join_line(self._render_children(element, depth))
                 # The only heading of the first level is the title, which stands above the text.
                 return [f"{'#' * max(2, int(tag[1]))} {title}"] if title else []
             case "ul" | "ol" | "menu":
-                return self._list(element, depth)
+                return self._render_list(element, depth)
             case "blockquote":
                 lines = "\n\n".join(self.blocks(element, depth)).split("\n")
                 return ["\n".join(f"> {line}".rstrip() for line in lines)] if any(lines) else []
             case "pre":
-                return _fence(element)
+                return _render_code_block(element)
             case "table":
-                return self._table(element, depth)
+                return self._render_table(element, depth)
             case "hr":
                 return ["* * *"]
         return self.blocks(element, depth)
 
-    def _list(self, element: Element, depth: int) -> list[str]:
-        items = [("", _split_paragraphs(_escape(element.text)))]
+    def _render_list(self, element: Element, depth: int) -> list[str]:
+        items = [("", _split_paragraphs(_escape_markdown(element.text)))]
         for child in element:
-            note, child.text = _read_note(child.text or "")
-            items.append((note, self._block(child, depth + 1) if child.tag in _BLOCKS else self.blocks(child, depth + 1)))
-            items.append(("", _split_paragraphs(_escape(child.tail))))
+            note, child.text = _split_note(child.text or "")
+            items.append((note, self._render_block(child, depth + 1) if child.tag in _BLOCKS else self.blocks(child, depth + 1)))
+            items.append(("", _split_paragraphs(_escape_markdown(child.tail))))
         written: list[str] = []
         number = 0
         for note, parts in items:
             if parts:
                 number = int(note) if note.isdecimal() else number + 1
-                written.append(_item(f"{number}. " if element.tag == "ol" else "- ", parts))
+                written.append(_indent_item(f"{number}. " if element.tag == "ol" else "- ", parts))
         loose = any("\n\n" in item for item in written)
         return [("\n\n" if loose else "\n").join(written)] if written else []
 
-    def _table(self, table: Element, depth: int) -> list[str]:
+    def _render_table(self, table: Element, depth: int) -> list[str]:
         """Return a table. A single column, or cells that Markdown cannot hold, are layout: the cells follow each other."""
         rows = [[cell for cell in row if cell.tag in ("td", "th")] for row in table.iter("tr")]
         columns = max(map(len, rows), default=0)
         if columns < 2 or next(table.iterdescendants(*_HTML["no_cells"].split()), None) is not None:
             return self.blocks(table, depth)
         captions = [text for caption in table.iter("caption") for text in self.blocks(caption, depth)]
-        lines = [[_line(self._inside(cell, depth)).replace("|", "\\|") for cell in row] for row in rows]
+        lines = [[_join_line(self._render_children(cell, depth)).replace("|", "\\|") for cell in row] for row in rows]
         head, *body = [line for line in lines if any(line)] or [[]]
         if not head:
             return captions
         head += [""] * (columns - len(head))
         return [*captions, "\n".join(f"| {' | '.join(line)} |" for line in (head, ["---"] * columns, *body))]
 
-    def _inline(self, element: Element, depth: int) -> str:
+    def _render_inline(self, element: Element, depth: int) -> str:
         tag = element.tag
         if tag == "br":
             return _BREAK
         if depth > MAX_DEPTH:
-            return _escape(" ".join(element.itertext()))
+            return _escape_markdown(" ".join(element.itertext()))
         if tag in _CODE:
-            return _code("".join(element.itertext()))
-        inside = self._inside(element, depth)
+            return _render_code("".join(element.itertext()))
+        inside = self._render_children(element, depth)
         if mark := _MARKS.get(tag):
             is_marked = any(_MARKS.get(outer.tag) == mark for outer in element.iterancestors(*_MARKS))
-            return inside if is_marked else _emphasize(inside, mark)
+            return inside if is_marked else _add_emphasis_mark(inside, mark)
         if tag in ("a", "ref"):
-            return self._link(element.get("href" if tag == "a" else "target") or "", inside)
+            return self._render_link(element.get("href" if tag == "a" else "target") or "", inside)
         if tag == "sup" and inside.strip().lstrip("-−").isdigit():  # 10⁶ must not become 106
             return f"^{inside.strip()}"
         return f" {inside} " if tag in _BLOCKS else inside
 
-    def _inside(self, element: Element, depth: int) -> str:
-        parts = [_escape(element.text)]
+    def _render_children(self, element: Element, depth: int) -> str:
+        parts = [_escape_markdown(element.text)]
         for child in element:
-            parts += (self._inline(child, depth + 1), _escape(child.tail))
+            parts += (self._render_inline(child, depth + 1), _escape_markdown(child.tail))
         return _join_inline(parts)
 
-    def _link(self, address: str, inside: str) -> str:
-        place, hash_sign, fragment = web(self.base, _UNWANTED.sub("", address)).partition("#")
+    def _render_link(self, address: str, inside: str) -> str:
+        place, hash_sign, fragment = resolve_web_link(self.base, _UNWANTED.sub("", address)).partition("#")
         path, mark, query = place.partition("?")
         parameters = "&".join(part for part in query.split("&") if not _TRACKERS.match(part))
         address = f"{path}{mark if parameters else ''}{parameters}{hash_sign}{fragment}"
         # Written so that it ends no link and begins no markup.
         address = _REFERENCE.sub("&amp;", _NOT_IN_LINKS.sub(lambda match: quote(match[0], safe=""), address))
-        text = _line(inside)
+        text = _join_line(inside)
         if not address or not text:
             return inside
         before, after = " " * inside[:1].isspace(), " " * inside[-1:].isspace()
@@ -200,7 +200,7 @@ def _join_inline(parts: Sequence[str]) -> str:
     return joined
 
 
-def _escape(text: str | None) -> str:
+def _escape_markdown(text: str | None) -> str:
     if not text:
         return ""
     text = _REFERENCE.sub("&amp;", _UNWANTED.sub("", text))
@@ -221,11 +221,11 @@ def _split_paragraphs(run: str) -> list[str]:
     return ["  \n".join(lines) for lines in found if lines]
 
 
-def _line(text: str) -> str:
+def _join_line(text: str) -> str:
     return " ".join(text.replace(_BREAK, " ").split())
 
 
-def _emphasize(text: str, mark: str) -> str:
+def _add_emphasis_mark(text: str, mark: str) -> str:
     inside = text.strip()
     nested = _NESTED.fullmatch(inside)
     if not _WORD.search(inside) or _BREAK in inside or (mark[0] in (inside[0], inside[-1]) and (not nested or nested[1] == mark)):
@@ -234,28 +234,28 @@ def _emphasize(text: str, mark: str) -> str:
     return f"{before}{mark}{inside}{mark}{after}"
 
 
-def _code(text: str) -> str:
+def _render_code(text: str) -> str:
     text = " ".join(_UNWANTED.sub("", text).split())
     fence = "`" * (1 + max(map(len, re.findall("`+", text)), default=0))
     pad = " " if text.startswith("`") or text.endswith("`") else ""
     return f"{fence}{pad}{text}{pad}{fence}" if text else ""
 
 
-def _fence(element: Element) -> list[str]:
+def _render_code_block(element: Element) -> list[str]:
     found = element.xpath("descendant::text() | descendant::br")
-    language, text = _read_note("".join(part if isinstance(part, str) else "\n" for part in found))
+    language, text = _split_note("".join(part if isinstance(part, str) else "\n" for part in found))
     text = _UNWANTED.sub("", text).strip("\r\n")
     lines = "\n".join(line.rstrip() for line in text.splitlines())
     fence = "`" * max(3, 1 + max(map(len, re.findall("`+", lines)), default=0))
     return [f"{fence}{language}\n{lines}\n{fence}"] if lines.strip() else []
 
 
-def _read_note(text: str) -> tuple[str, str]:
+def _split_note(text: str) -> tuple[str, str]:
     noted = _NOTED.match(text)
     return (noted[1], text[noted.end() :]) if noted else ("", text)
 
 
-def _item(marker: str, parts: list[str]) -> str:
+def _indent_item(marker: str, parts: list[str]) -> str:
     # A list inside an item stands close to its text.
     text = parts[0] + "".join(("\n" if _LIST.match(part) else "\n\n") + part for part in parts[1:])
     indent = " " * len(marker)

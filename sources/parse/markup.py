@@ -1,7 +1,7 @@
 """Parsing of XML into a tree, within limits: no document type, no entity but HTML's own, bounded depth, width and number of items.
 
-Well-formed text is read by expat. Other text is read by `tokens`, a scanner in linear time that takes a bare `&`, HTML's entities,
-undeclared prefixes, unclosed HTML tags and control characters as they come, and stops where the text breaks off.
+Well-formed text is read by expat. Other text is read by `tokenize_markup`, a scanner in linear time that takes a bare `&`, HTML's
+entities, undeclared prefixes, unclosed HTML tags and control characters as they come, and stops where the text breaks off.
 """
 
 import html
@@ -12,14 +12,14 @@ from html.entities import html5
 from typing import Any, Final
 from xml.parsers import expat
 
-from sources.lexicons import load
-from sources.parse.links import resolve
-from sources.parse.results import MAX_ITEMS, InvalidFeed, too_many
+from sources.lexicons import load_lexicon
+from sources.parse.links import resolve_link
+from sources.parse.results import MAX_ITEMS, InvalidFeed, build_too_many_error
 
 MAX_DEPTH: Final = 100
 MAX_ELEMENTS: Final = 10_000  # inside one item, or between items
 MAX_ATTRIBUTES: Final = 200
-_KNOWN: Final[dict[str, str]] = load("parse")["namespaces"]  # the usual prefix of each, "" for the formats themselves
+_KNOWN: Final[dict[str, str]] = load_lexicon("parse")["namespaces"]  # the usual prefix of each, "" for the formats themselves
 _C1: Final = {code: html.unescape(f"&#{code};") for code in range(0x80, 0xA0)}  # windows-1252, as HTML reads these references
 _PREFIXES: Final = {prefix: prefix for prefix in _KNOWN.values()} | {"atom": "", "rss": ""}  # where none is declared
 
@@ -47,14 +47,14 @@ class Node:
         """Return the first content that is not empty among children of these names; without names, the element's own."""
         if names:
             return next((text for child in self.all(*names) if (text := child.text())), "")
-        return "".join(map(_write if self.named else str, self.parts)).strip()
+        return "".join(map(_serialize_part if self.named else str, self.parts)).strip()
 
     def html(self) -> str:
         """Return the elements in it as HTML that keeps links; text is escaped."""
-        return "".join(_write(part, keeps_links=True) for part in self.parts).strip()
+        return "".join(_serialize_part(part, keeps_links=True) for part in self.parts).strip()
 
 
-def _write(part: str | Node, *, keeps_links: bool = False) -> str:
+def _serialize_part(part: str | Node, *, keeps_links: bool = False) -> str:
     """Return markup that stands in a field as elements (XHTML, or HTML somebody forgot to escape) as the HTML it is."""
     if isinstance(part, str):
         return html.escape(part, quote=False)
@@ -63,7 +63,7 @@ def _write(part: str | Node, *, keeps_links: bool = False) -> str:
         return f"<{name}>"  # HTML reads an end tag of these as another line break, or not at all
     href = part.attrs.get("href") if keeps_links else None
     link = f' href="{html.escape(href)}"' if href else ""
-    return f"<{name}{link}>{''.join(_write(child, keeps_links=keeps_links) for child in part.parts)}</{name}>"
+    return f"<{name}{link}>{''.join(_serialize_part(child, keeps_links=keeps_links) for child in part.parts)}</{name}>"
 
 
 EMPTY: Final = Node("", {}, "", "")
@@ -91,19 +91,19 @@ class Tree:
     def start(self, tag: str, attributes: dict[str, str]) -> None:
         if len(self.open) > MAX_DEPTH:
             raise InvalidFeed(f"The feed's elements are nested more than {MAX_DEPTH} deep.")
-        self.count(len(attributes))
+        self.count_tag(len(attributes))
         parent = self.open[-1]
-        scope = self._scope(attributes) if attributes else self.scopes[-1]
-        name = _name(tag, scope)
-        attrs = {_name(key, scope) if ":" in key else key.lower(): value for key, value in attributes.items()}
+        scope = self._read_namespaces(attributes) if attributes else self.scopes[-1]
+        name = _expand_name(tag, scope)
+        attrs = {_expand_name(key, scope) if ":" in key else key.lower(): value for key, value in attributes.items()}
         lang = attrs.get("xml:lang", parent.lang)
-        node = Node(name, attrs, resolve(parent.base, attrs["xml:base"]) if "xml:base" in attrs else parent.base, lang)
+        node = Node(name, attrs, resolve_link(parent.base, attrs["xml:base"]) if "xml:base" in attrs else parent.base, lang)
         if name in self.items and not self.item_depth:
             self.item_depth = len(self.open)
             self.elements_between, self.elements = self.elements - 1, 0
             self.found += 1
             if self.found > self.limit:
-                raise too_many(self.limit)
+                raise build_too_many_error(self.limit)
         else:
             parent.add(node)
         self.open.append(node)
@@ -125,10 +125,10 @@ class Tree:
 
     def end_loosely(self, tag: str) -> None:
         """Close what HTML leaves open; an end tag of nothing that is open is nothing. Raises: InvalidFeed, if fields cross."""
-        name = _name(tag, self.scopes[-1])
+        name = _expand_name(tag, self.scopes[-1])
         depth = next((depth for depth in range(len(self.open) - 1, 0, -1) if self.open[depth].name == name), 0)
         if not depth:
-            self.count()
+            self.count_tag()
             return
         if self.item_depth and depth <= self.item_depth and len(self.open) - 1 > self.item_depth:
             field_name = self.open[self.item_depth + 1].name
@@ -138,13 +138,13 @@ class Tree:
         while len(self.open) > depth:
             self.end()
 
-    def count(self, attributes: int = 0) -> None:
+    def count_tag(self, attributes: int = 0) -> None:
         """Count a tag. Raises: InvalidFeed, when there are too many in one place."""
         self.elements += 1
         if self.elements > MAX_ELEMENTS or attributes > MAX_ATTRIBUTES:
             raise InvalidFeed("The feed holds far more elements or attributes in one place than an item can need.")
 
-    def _scope(self, attributes: dict[str, str]) -> dict[str, str]:
+    def _read_namespaces(self, attributes: dict[str, str]) -> dict[str, str]:
         scope = self.scopes[-1]
         for key, uri in attributes.items():
             if key == "xmlns" or key.startswith("xmlns:"):
@@ -157,13 +157,13 @@ class Tree:
         return scope
 
 
-def _name(raw: str, scope: dict[str, str]) -> str:
+def _expand_name(raw: str, scope: dict[str, str]) -> str:
     prefix, _, local = raw.rpartition(":")
     prefix = scope.get(prefix, "?") if prefix != "xml" else "xml"
     return f"{prefix}:{local}".lower() if prefix else local.lower()
 
 
-def read(
+def parse_tree(
     text: str, items: frozenset[str], make: Callable[[Node, Tree], Any], base: str, limit: int = MAX_ITEMS
 ) -> tuple[Tree, bool]:
     """Return the tree of `text`, which begins with its root element, and whether the document is complete. `items` are the names
@@ -181,11 +181,11 @@ def read(
     else:
         return strict, True
     loose = Tree(items, make, base, limit)
-    for kind, name, value in tokens(text):
+    for kind, name, value in tokenize_markup(text):
         if kind == "text":
             loose.text(str(value))
             if value == "<":
-                loose.count()
+                loose.count_tag()
         elif kind == "end":
             loose.end_loosely(name)
         elif isinstance(value, dict):
@@ -202,7 +202,7 @@ _REFERENCE: Final = re.compile(r"&(?:#(\d{1,7})|#[xX]([0-9a-fA-F]{1,6})|([A-Za-z
 _SECTIONS: Final = (("<!--", "-->"), ("<![CDATA[", "]]>"), ("<?", "?>"), ("<!", ">"))
 
 
-def tokens(text: str, raw: Collection[str] = ()) -> Iterator[tuple[str, str, str | dict[str, str]]]:
+def tokenize_markup(text: str, raw: Collection[str] = ()) -> Iterator[tuple[str, str, str | dict[str, str]]]:
     """Yield `("start" or "empty", name, attributes)`, `("end", name, "")` and `("text", "", text)`, in linear time, up to what
     never ends. A `<` that begins nothing is text, and so is all in elements named in `raw`, as in HTML's scripts.
     """
@@ -210,7 +210,7 @@ def tokens(text: str, raw: Collection[str] = ()) -> Iterator[tuple[str, str, str
     while at < len(text):
         tag = text.find("<", at)
         if tag != at:
-            yield "text", "", unescape(text[at:] if tag < 0 else text[at:tag])
+            yield "text", "", unescape_references(text[at:] if tag < 0 else text[at:tag])
             if tag < 0:
                 return
         at = tag
@@ -229,7 +229,7 @@ def tokens(text: str, raw: Collection[str] = ()) -> Iterator[tuple[str, str, str
             else:
                 attributes: dict[str, str] = {}
                 for found in _ATTRIBUTE.finditer(match[3]):
-                    attributes.setdefault(found[1], unescape(found[2] or found[3] or found[4] or ""))
+                    attributes.setdefault(found[1], unescape_references(found[2] or found[3] or found[4] or ""))
                 yield "empty" if match[3].endswith("/") else "start", match[2], attributes
             if match[2].lower() in raw and not match[1]:
                 end_tag = re.compile(rf"</{re.escape(match[2])}(?=[\s>])", re.I).search(text, at)
@@ -244,7 +244,7 @@ def tokens(text: str, raw: Collection[str] = ()) -> Iterator[tuple[str, str, str
             at += 1
 
 
-def unescape(text: str) -> str:
+def unescape_references(text: str) -> str:
     """Return text with references decoded once; what is none, a bare `&` or a parameter `&copy=1`, stays as it is."""
 
     def decode(match: re.Match[str]) -> str:  # numbers with HTML's repairs of impossible ones
@@ -253,7 +253,7 @@ def unescape(text: str) -> str:
     return _REFERENCE.sub(decode, text) if "&" in text else text
 
 
-def as_paragraphs(text: str) -> str:
+def wrap_paragraphs(text: str) -> str:
     """Return plain text as HTML: a paragraph for each part between empty lines."""
     parts = re.split(r"\n[ \t]*\n\s*", text.replace("\r\n", "\n").strip())
     return "".join(f"<p>{html.escape(part, quote=False)}</p>".replace("\n", "<br>") for part in parts if part)
@@ -267,7 +267,7 @@ _TITLE_TAG: Final = re.compile(
 _DOUBLED: Final = re.compile(r"&amp;(?=(?!lt;|gt;)(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});)")
 
 
-def title_as_markup(text: str) -> str:
+def escape_title(text: str) -> str:
     """Return a title that is not declared as HTML as markup. Elements that are closed are elements, for publishers emphasise words
     so; every other `<` (a<b, <3, <svg>) is text. A reference that was escaped twice is undone once, unless a `<` came of it.
     """
@@ -287,6 +287,6 @@ def title_as_markup(text: str) -> str:
     return re.sub("<", lambda found: "<" if found.start() in tags else "&lt;", text)
 
 
-def as_markup(text: str) -> str:
+def escape_plain_text(text: str) -> str:
     """Return plain text for a field that is read as HTML. Without a `<` it needs nothing: what looks like an entity is one."""
     return html.escape(text, quote=False) if "<" in text else text

@@ -10,16 +10,16 @@ from contextlib import suppress
 from typing import Any, Final
 
 from sources.entries import Entry
-from sources.lexicons import load
-from sources.parse.charsets import decode
+from sources.lexicons import load_lexicon
+from sources.parse.charsets import decode_text
 from sources.parse.dates import read_date
 from sources.parse.json_ld import parse_json_ld
-from sources.parse.links import host, is_web, resolve, web
-from sources.parse.markup import as_markup, tokens, unescape
+from sources.parse.links import get_host, is_web_url, resolve_link, resolve_web_link
+from sources.parse.markup import escape_plain_text, tokenize_markup, unescape_references
 
 MAX_PAGE: Final = 1_000_000  # bytes that are looked at; metadata stands at the beginning
 MAX_NODES: Final = 1_000  # of JSON-LD
-_LEXICON: Final = load("parse")["pages"]
+_LEXICON: Final = load_lexicon("parse")["pages"]
 _PAGES: Final = {name: text.split() for name, text in _LEXICON.items() if isinstance(text, str)}
 _ENDS_PARAGRAPH: Final = frozenset((*_PAGES["ends_paragraph"], *_PAGES["text"], *_PAGES["beside"]))
 PARAGRAPH: Final = 60  # characters: shorter ones are bylines, dates and labels
@@ -31,8 +31,8 @@ MAX_ELEMENTS: Final = 20  # that are looked at for each form of a date or a byli
 _IN_PATH: Final = re.compile(
     r"(?<![0-9])((?:19|20)[0-9]{2})(?:(?:/[A-Za-z_]+)?([-/_])([01]?[0-9])\2([0-3]?[0-9])|([01][0-9])([0-3][0-9]))(?![0-9])"
 )
-_BYLINES: Final = {name: text.split() for name, text in load("parse")["bylines"].items()}
-_VISIBLE: Final = load("parse")["visible"]
+_BYLINES: Final = {name: text.split() for name, text in load_lexicon("parse")["bylines"].items()}
+_VISIBLE: Final = load_lexicon("parse")["visible"]
 _ELSEWHERE: Final = _VISIBLE["elsewhere"]
 _CLASS: Final = "contains(concat(' ', translate(@class, '_', '-'), ' '), ' {} ')"
 _BY: Final = re.compile(r"[\s–—-]*(?:(?:written|posted|reported|story|text)\s+)?(?:by|von|par|por|di|door|av|af)\b[\s:]*", re.I)
@@ -52,12 +52,12 @@ def parse_page(data: bytes, *, content_type: str = "", url: str = "") -> Entry |
     HTML's own elements. The canonical link counts only on the page's own host, so that no page speaks for another site. A page is
     `is_not_found` if a title or its first heading says so, and no date, `og:type` or JSON-LD marks it as an article. Never raises.
     """
-    return read_page(decode(data[:MAX_PAGE], content_type), url)[0]
+    return parse_page_text(decode_text(data[:MAX_PAGE], content_type), url)[0]
 
 
-def read_page(text: str, url: str) -> tuple[Entry | None, bool]:
+def parse_page_text(text: str, url: str) -> tuple[Entry | None, bool]:
     """Return the same of a text, and whether the page says that it is not free to read (schema.org's `isAccessibleForFree`)."""
-    meta, scripts = _scan(text[:MAX_PAGE])
+    meta, scripts = _scan_head(text[:MAX_PAGE])
     nodes = [node for script in scripts for node in _list_nodes(script)]
     is_paid = any(str(node.get("isAccessibleForFree", True)).lower() in {"false", "http://schema.org/false"} for node in nodes)
     return _build_entry(meta, nodes, url), is_paid
@@ -68,51 +68,51 @@ def _build_entry(meta: dict[str, str], nodes: Sequence[dict[str, Any]], url: str
     article = next((node for node, kind in kinds if kind.endswith(("Article", "Posting"))), {})
     dated = article or next((node for node in nodes if node.get("datePublished")), {})  # such as the WebPage, or a Recipe
     site = meta.get("og:site_name", "")
-    title = meta.get("og:title") or meta.get("twitter:title") or _string(article.get("headline")) or meta.get("<title>", "")
+    title = meta.get("og:title") or meta.get("twitter:title") or _clean_string(article.get("headline")) or meta.get("<title>", "")
     titles = (title, meta.get("<title>", ""), meta.get("<h1>", ""))
     for separator in SEPARATORS:
         title = (title.removesuffix(separator + site) if site else title) or title
     if not title:
         return None
-    canonical = web(url, meta.get("<canonical>", ""))
-    dates = [meta.get("article:published_time", ""), *(_string(dated.get(name)) for name in ("datePublished", "dateCreated"))]
+    canonical = resolve_web_link(url, meta.get("<canonical>", ""))
+    dates = [meta.get("article:published_time", ""), *(_clean_string(dated.get(name)) for name in ("datePublished", "dateCreated"))]
     dates += [meta.get(name, "") for name in _PAGES["dates"]]
     is_marked = bool(article or dates[0] or meta.get("datepublished")) or meta.get("og:type", "").lower() == "article"
-    is_missing = not is_marked and any(map(is_not_found, titles))
-    told = (*map(meta.get, ("og:description", "description", "twitter:description")), _string(article.get("description")))
-    summary, *others = dict.fromkeys(as_markup(text) for text in (*told, meta.get("<p>")) if text) or [""]
+    is_missing = not is_marked and any(map(is_not_found_title, titles))
+    told = (*map(meta.get, ("og:description", "description", "twitter:description")), _clean_string(article.get("description")))
+    summary, *others = dict.fromkeys(escape_plain_text(text) for text in (*told, meta.get("<p>")) if text) or [""]
     # schema.org: an image is an address, an ImageObject, or a list of either.
     image = next(iter(_as_list(article.get("image"))), None)
-    address = _string(image.get("url") if isinstance(image, dict) else image)
+    address = _clean_string(image.get("url") if isinstance(image, dict) else image)
     images = (meta.get("og:image", ""), meta.get("twitter:image", ""), address)
     by_id = {identity: node for node in nodes if (identity := node.get("@id")) and isinstance(identity, str) and "name" in node}
     linked = ", ".join(dict.fromkeys(name for name in _list_names(dated.get("author") or dated.get("creator"), by_id) if name))
     authors = [
         name
         for name in (linked, *(meta.get(key, "") for key in _PAGES["authors"]))
-        if name and name[0] != "@" and not is_web(resolve("", name))
+        if name and name[0] != "@" and not is_web_url(resolve_link("", name))
     ]
     return Entry(
         publisher=site,
-        title=as_markup(title),
-        url=canonical if host(canonical) == host(url) and canonical and not is_missing else url,
+        title=escape_plain_text(title),
+        url=canonical if get_host(canonical) == get_host(url) and canonical and not is_missing else url,
         published_at=next(filter(None, map(read_date, dates)), None),
         summary=summary,
-        author=next((name for name in authors if is_personal(name, site)), next(iter(authors), "")),
+        author=next((name for name in authors if is_person_name(name, site)), next(iter(authors), "")),
         language=meta.get("<lang>", "")[:35],
-        image=next((found for image in images if (found := web(url, image))), ""),
+        image=next((found for image in images if (found := resolve_web_link(url, image))), ""),
         other_summaries=tuple(others),
         is_not_found=is_missing,
     )
 
 
-def _scan(text: str) -> tuple[dict[str, str], list[str]]:
+def _scan_head(text: str) -> tuple[dict[str, str], list[str]]:
     """Return the first value of each name in `<meta>`, by property, name or itemprop, and the page's JSON-LD. HTML's own elements
     are in it as `<title>`, `<canonical>`, `<lang>`, `<h1>` (the main heading, if it stands before the text) and `<p>` (the first).
     """
     meta, scripts, inside = dict[str, str](), list[str](), ""
     body = _Body()
-    for kind, raw_name, value in tokens(text, _PAGES["raw"]):
+    for kind, raw_name, value in tokenize_markup(text, _PAGES["raw"]):
         name = raw_name.lower()
         if not body.paragraph and name not in _PAGES["raw"] and inside not in _PAGES["raw"]:
             body.add(kind, name, value)
@@ -127,7 +127,7 @@ def _scan(text: str) -> tuple[dict[str, str], list[str]]:
                     meta[key.lower()] += f", {content}"
         elif kind == "end":
             inside = ""
-        elif inside == "title" and (title := " ".join(unescape(value).split())):
+        elif inside == "title" and (title := " ".join(unescape_references(value).split())):
             meta.setdefault("<title>", title)
         elif inside == "linked data":
             scripts.append(value)
@@ -195,13 +195,13 @@ def _list_names(value: Any, by_id: Mapping[str, dict[str, Any]]) -> Iterator[str
     """Yield the names of schema.org's authors: a name, an object, a reference to one by its `@id`, or a list of these."""
     for one in _as_list(value):
         if isinstance(one, dict):
-            person = one if "name" in one else by_id.get(_string(one.get("@id")), {})
-            yield from map(_string, _as_list(person.get("name")))
+            person = one if "name" in one else by_id.get(_clean_string(one.get("@id")), {})
+            yield from map(_clean_string, _as_list(person.get("name")))
         else:
-            yield _string(one)
+            yield _clean_string(one)
 
 
-def is_personal(author: str, site: str = "") -> bool:
+def is_person_name(author: str, site: str = "") -> bool:
     """Return whether an author may be a person or several: of two words or more, no address, and without the site's name."""
     words = author.split()
     is_site = site and re.search(rf"(?<!\w){re.escape(site.casefold())}(?!\w)", author.casefold())
@@ -212,11 +212,11 @@ def _as_list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
 
-def _string(value: Any) -> str:
+def _clean_string(value: Any) -> str:
     return " ".join(value.split()) if isinstance(value, str) else ""
 
 
-def is_not_found(heading: str) -> bool:
+def is_not_found_title(heading: str) -> bool:
     """Return whether a title or heading, plain text, says only that there is no such page; the site's name may stand by it."""
     if len(heading) > 150:  # it says more than that a page is missing
         return False
@@ -228,7 +228,7 @@ def is_not_found(heading: str) -> bool:
     return False
 
 
-def find_date(tree: Any, url: str) -> dt.datetime | None:
+def find_page_date(tree: Any, url: str) -> dt.datetime | None:
     """Return the date in UTC, midnight where only the day is shown: of a marked element, the address, else as htmldate finds it."""
     in_path = _IN_PATH.findall(url.partition("?")[0])
     days = (read_date(f"{year}-{month or m:0>2}-{day or d:0>2}") for year, _, month, day, m, d in in_path)
@@ -247,21 +247,21 @@ def find_date(tree: Any, url: str) -> dt.datetime | None:
     return None if found.endswith("-01-01") else read_date(found)  # the first of a year is the year of a copyright
 
 
-def find_authors(tree: Any) -> str:
+def find_page_authors(tree: Any) -> str:
     """Return the names in the page's byline, parted by a comma and a space; empty if it has none."""
     for path in (*_VISIBLE["authors"], f"//*[{' or '.join(map(_CLASS.format, _BYLINES['classes']))}]"):
         elements = tree.xpath(path + _ELSEWHERE)[:MAX_ELEMENTS]
-        named = [(element, names) for element in elements if (names := read_names("\n".join(element.itertext())))]
+        named = [(element, names) for element in elements if (names := parse_byline("\n".join(element.itertext())))]
         if named:  # others stand beside the first, each perhaps in an element of its own
             block = _find_block(named[0][0])
             return ", ".join(dict.fromkeys(names for element, names in named if _find_block(element) is block))
     for element in tree.iter(*_BYLINES["lines"]):
         if any(_BY.match(text) for text in (element.text, *(child.tail for child in element)) if text) and (
-            names := read_names("\n".join(element.itertext()))
+            names := parse_byline("\n".join(element.itertext()))
         ):
             return names
     likely = tree.xpath(_VISIBLE["likely_authors"] + _ELSEWHERE)[:MAX_ELEMENTS]
-    return next((names for element in likely if (names := read_names("\n".join(element.itertext())))), "")
+    return next((names for element in likely if (names := parse_byline("\n".join(element.itertext())))), "")
 
 
 def _find_block(element: Any) -> Any:
@@ -269,13 +269,13 @@ def _find_block(element: Any) -> Any:
     return next((above for above in element.iterancestors() if above.tag not in _INLINE), None)
 
 
-def read_names(byline: str, site: str = "") -> str:
+def parse_byline(byline: str, site: str = "") -> str:
     """Return the persons that a byline names, parted by a comma and a space; empty for what is too long to be one."""
     if len(byline) > 200:  # characters of an element that names authors
         return ""
     byline = byline.partition("|")[0]  # a place or an office stands behind it
     parts = [" ".join(_BY.sub("", part, count=1).split()) for part in _BETWEEN.split(_BY.sub("", byline, count=1))]
-    names = [name for name in dict.fromkeys(parts) if is_personal(name, site) and all(map(_may_be_in_name, name.split()))]
+    names = [name for name in dict.fromkeys(parts) if is_person_name(name, site) and all(map(_may_be_in_name, name.split()))]
     # Who is named beside them in other letters is a newsroom: Ada Lovelace, THE WIRE; ADA LOVELACE, Quince Times.
     return ", ".join(name for name in names if len(name.split()) <= 5 and name.isupper() == names[0].isupper())
 

@@ -36,5 +36,5 @@ class Parsed:
     doubt: str = ""
 
 
-def too_many(limit: int = MAX_ITEMS) -> InvalidFeed:
+def build_too_many_error(limit: int = MAX_ITEMS) -> InvalidFeed:
     return InvalidFeed(f"The feed holds more than {limit:,} items; none was read.")

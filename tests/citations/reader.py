@@ -6,8 +6,8 @@ import re
 from contextlib import suppress
 from typing import Final, NamedTuple
 
-from citations.format.formats import MONTHS, WIRE, WIRE_IN_FULL, CitationFormat, one_line
-from citations.format.latex import unescape
+from citations.format.formats import MONTHS, WIRE, WIRE_IN_FULL, CitationFormat, fold_to_one_line
+from citations.format.latex import unescape_latex
 from citations.sentence_boundaries import CLOSING, STOPS
 
 _QUOTES: Final = "\"'`“”„‘’‚«»‹›"
@@ -28,7 +28,7 @@ class ReadCitation(NamedTuple):
 def read_back(text: str) -> ReadCitation | None:
     """Return the citation that the text consists of, or None."""
     bare = text.strip().strip(_QUOTES).strip()
-    line = _CORRECTED.sub("", one_line(bare))
+    line = _CORRECTED.sub("", fold_to_one_line(bare))
     for form, reader in _READERS.items():
         with suppress(ValueError, LookupError):
             address, publisher = reader(bare if form in ("bibtex", "csl", "ris") else line)
@@ -49,7 +49,7 @@ def _read_bibtex(text: str) -> tuple[str, str]:
     howpublished = re.search(r"^ *howpublished = \{(.*)\},\r?$", text, re.M)
     if not key or not howpublished:
         raise ValueError
-    return f"cbn-{key[1]}", unescape(howpublished[1]).rsplit(f", via {WIRE}", 1)[0]
+    return f"cbn-{key[1]}", unescape_latex(howpublished[1]).rsplit(f", via {WIRE}", 1)[0]
 
 
 def _read_csl(text: str) -> tuple[str, str]:

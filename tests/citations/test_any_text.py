@@ -12,8 +12,8 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from pylatexenc.latex2text import LatexNodes2Text
 
-from citations.format.formats import MONTHS, Citable, CitationFormat, cite, one_line, render_bibtex
-from citations.format.latex import escape, unescape
+from citations.format.formats import MONTHS, Citable, CitationFormat, cite_story, fold_to_one_line, render_bibtex
+from citations.format.latex import escape_latex, unescape_latex
 from tests.citations.stories import STORY, stories, story, texts
 from tests.examples import examples
 
@@ -28,7 +28,7 @@ GITHUB = MarkdownIt("gfm-like", {"linkify": False})
 @example(story(headline="}} @misc{x, title = {y}"))
 @examples(60)
 def test_any_title_is_one_bibtex_entry_that_reads_back(cited: Citable) -> None:
-    library = parse_string(cite(cited, CitationFormat.BIBTEX), append_middleware=[DECODE])
+    library = parse_string(cite_story(cited, CitationFormat.BIBTEX), append_middleware=[DECODE])
 
     assert library.failed_blocks == []
     assert len(library.blocks) == 1
@@ -44,7 +44,7 @@ def test_any_title_is_one_bibtex_entry_that_reads_back(cited: Citable) -> None:
 
 
 def test_pasted_entries_of_earlier_releases_read_back() -> None:
-    assert unescape(r"\ensuremath{\lbrace}x\ensuremath{\rbrace} \ensuremath{<} {\string^} {\textasciigrave}") == "{x} < ^ `"
+    assert unescape_latex(r"\ensuremath{\lbrace}x\ensuremath{\rbrace} \ensuremath{<} {\string^} {\textasciigrave}") == "{x} < ^ `"
 
 
 def test_an_exported_entry_has_the_day_in_biblatexs_field_as_well() -> None:
@@ -53,12 +53,12 @@ def test_an_exported_entry_has_the_day_in_biblatexs_field_as_well() -> None:
     assert (fields["date"], fields["year"], fields["month"]) == ("2026-11-05", "2026", "nov")
 
 
-@given(texts.map(one_line))
+@given(texts.map(fold_to_one_line))
 @example("--- '' ,, `` ?` !` ~ ^ \" % \\% {} \\{\\}")
 @examples(200)
 def test_any_text_survives_latex(text: str) -> None:
-    assert LatexNodes2Text().latex_to_text(escape(text)) == text.replace("^", READ_BACK)
-    assert unescape(escape(text)) == text
+    assert LatexNodes2Text().latex_to_text(escape_latex(text)) == text.replace("^", READ_BACK)
+    assert unescape_latex(escape_latex(text)) == text
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_any_text_survives_latex(text: str) -> None:
     ],
 )
 def test_latex_escapes_what_tex_would_read_otherwise_and_nothing_else(text: str, latex: str) -> None:
-    assert escape(text) == latex
+    assert escape_latex(text) == latex
 
 
 @pytest.mark.parametrize("markdown", [COMMONMARK, GITHUB], ids=["commonmark", "github"])
@@ -83,7 +83,7 @@ def test_latex_escapes_what_tex_would_read_otherwise_and_nothing_else(text: str,
 @example(cited=story(headline="[x](y) ![z](a) `code` *a* _b_ ~~c~~ <b> <https://x.example> &amp; &#65; \\] \\"))
 @examples(120)
 def test_any_headline_is_the_text_of_one_markdown_link(markdown: MarkdownIt, cited: Citable) -> None:
-    [opening, inline, closing] = markdown.parse(cite(cited, CitationFormat.MARKDOWN))
+    [opening, inline, closing] = markdown.parse(cite_story(cited, CitationFormat.MARKDOWN))
 
     assert (opening.type, closing.type) == ("paragraph_open", "paragraph_close")
     tokens = inline.children or []
@@ -98,7 +98,7 @@ def test_any_headline_is_the_text_of_one_markdown_link(markdown: MarkdownIt, cit
 
 def test_any_address_stays_inside_its_markdown_link() -> None:
     odd = story(permalink="http://x.example/a_(b)/story/c d?e=<f>&lt;&copy;\\)", site="http://x.example/)(")
-    [_, inline, _] = COMMONMARK.parse(cite(odd, CitationFormat.MARKDOWN))
+    [_, inline, _] = COMMONMARK.parse(cite_story(odd, CitationFormat.MARKDOWN))
 
     assert [address for address, _ in _links(inline.children or [])] == [
         "http://x.example/a_%28b%29/story/c%20d?e=%3Cf%3E&lt%3B&copy%3B%5C%29",
@@ -109,7 +109,7 @@ def test_any_address_stays_inside_its_markdown_link() -> None:
 @given(stories())
 @examples(100)
 def test_any_story_is_csl_json(cited: Citable) -> None:
-    [item] = json.loads(cite(cited, CitationFormat.CSL))
+    [item] = json.loads(cite_story(cited, CitationFormat.CSL))
 
     texts = {name: value for name, value in item.items() if name not in ("author", "issued")}
     assert list(texts) == ["id", "type", "title", "container-title", "URL", "source", "note"]
@@ -122,7 +122,7 @@ def test_any_story_is_csl_json(cited: Citable) -> None:
 @example(story(headline="x\nER  - \nTY  - NEWS\nTI  - injected"))
 @examples(150)
 def test_any_story_is_one_ris_record_that_rispy_reads_back(cited: Citable) -> None:
-    text = cite(cited, CitationFormat.RIS)
+    text = cite_story(cited, CitationFormat.RIS)
     [record] = rispy.loads(text)
 
     assert len(text.splitlines()) == 11 + len(cited.authors)
@@ -138,10 +138,10 @@ def test_any_story_is_one_ris_record_that_rispy_reads_back(cited: Citable) -> No
 
 @given(texts)
 def test_texts_are_folded_to_one_printable_line(text: str) -> None:
-    folded = one_line(text)
+    folded = fold_to_one_line(text)
 
     assert len(folded.splitlines()) <= 1
-    assert folded == one_line(folded) == folded.strip()
+    assert folded == fold_to_one_line(folded) == folded.strip()
     assert not re.search(r"[\x00-\x1f\x7f-\x9f]|\s\s", folded)
 
 

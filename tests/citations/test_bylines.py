@@ -12,8 +12,8 @@ from pybtex.database import Person as BibtexPerson
 from pybtex.database import parse_string
 
 from citations.format.bylines import Person, clean_byline, parse_authors
-from citations.format.formats import Citable, CitationFormat, cite, one_line
-from citations.format.latex import unescape
+from citations.format.formats import Citable, CitationFormat, cite_story, fold_to_one_line
+from citations.format.latex import unescape_latex
 from tests.citations.stories import STORY, story, texts
 from tests.examples import examples
 
@@ -125,7 +125,7 @@ def test_any_byline_names_the_same_people_in_every_format(byline: str) -> None:
 @given(bylines)
 @examples(200)
 def test_a_cleaned_byline_stays_as_it_is_and_names_the_same(byline: str) -> None:
-    byline = one_line(byline)
+    byline = fold_to_one_line(byline)
     cleaned = clean_byline(byline, "TechCrunch", "TC")
     assert clean_byline(cleaned, "TechCrunch", "TC") == cleaned
     assert parse_authors(cleaned, "TechCrunch", "TC") == parse_authors(byline, "TechCrunch", "TC")
@@ -171,11 +171,11 @@ def test_a_title_behind_a_comma_belongs_to_the_name(named: str) -> None:
 def test_without_an_author_no_format_names_one() -> None:
     for byline in (None, "TechCrunch"):
         cited = story(author=byline)
-        assert "author" not in cite(cited, CitationFormat.BIBTEX)
-        assert "  key = {TechCrunch},\n" in cite(cited, CitationFormat.BIBTEX)
-        assert "author" not in json.loads(cite(cited, CitationFormat.CSL))[0]
-        assert "\nAU  - " not in cite(cited, CitationFormat.RIS)
-        assert cite(cited, CitationFormat.ACADEMIC).startswith("TechCrunch. (2026, November 5). ")
+        assert "author" not in cite_story(cited, CitationFormat.BIBTEX)
+        assert "  key = {TechCrunch},\n" in cite_story(cited, CitationFormat.BIBTEX)
+        assert "author" not in json.loads(cite_story(cited, CitationFormat.CSL))[0]
+        assert "\nAU  - " not in cite_story(cited, CitationFormat.RIS)
+        assert cite_story(cited, CitationFormat.ACADEMIC).startswith("TechCrunch. (2026, November 5). ")
 
 
 def _parts(author: object) -> Parts:
@@ -191,9 +191,9 @@ def _author_texts(cited: Citable) -> list[str]:
 
 def _of_every_format(cited: Citable) -> dict[str, list[str]]:
     return {
-        "bibtex": _read_bibtex(cite(cited, CitationFormat.BIBTEX)),
-        "csl": _read_csl(cite(cited, CitationFormat.CSL)),
-        "ris": _read_ris(cite(cited, CitationFormat.RIS)),
+        "bibtex": _read_bibtex(cite_story(cited, CitationFormat.BIBTEX)),
+        "csl": _read_csl(cite_story(cited, CitationFormat.CSL)),
+        "ris": _read_ris(cite_story(cited, CitationFormat.RIS)),
     }
 
 
@@ -205,7 +205,7 @@ def _read_bibtex(citation: str) -> list[str]:
 def _bibtex_name(person: BibtexPerson) -> str:
     family = [*person.prelast_names, *person.last_names]
     parts = (family, [*person.first_names, *person.middle_names], person.lineage_names)
-    return ", ".join(unescape(re.sub(r"^\{(.*)\}$", r"\1", " ".join(part))) for part in parts if part)
+    return ", ".join(unescape_latex(re.sub(r"^\{(.*)\}$", r"\1", " ".join(part))) for part in parts if part)
 
 
 def _read_csl(citation: str) -> list[str]:

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from citations.find.finder import find_citations
 from citations.find.segments import strip_markup
-from citations.format.formats import CitationFormat, cite
+from citations.format.formats import CitationFormat, cite_story
 from tests.citations.stories import STORY, story, texts
 from tests.examples import examples
 
@@ -16,7 +16,7 @@ from tests.examples import examples
 @examples(25)
 def test_format_id_and_publisher_come_back_with_any_headline(form: CitationFormat, headline: str) -> None:
     cited = story(headline=f"Quince {headline}!")
-    (match,) = find_citations(cite(cited, form))
+    (match,) = find_citations(cite_story(cited, form))
     story_id = None if form == CitationFormat.INLINE else cited.chatbotnews_id
     assert (match.format, match.story_id, match.publisher) == (form, story_id, cited.publisher)
 
@@ -25,7 +25,7 @@ def test_format_id_and_publisher_come_back_with_any_headline(form: CitationForma
 @given(data=st.data())
 @examples(25)
 def test_no_damaged_citation_raises(form: CitationFormat, data: st.DataObject) -> None:
-    whole = cite(STORY, form)
+    whole = cite_story(STORY, form)
     cut = data.draw(st.integers(0, len(whole)))
     resume = data.draw(st.integers(0, len(whole)))
     find_citations(whole[:cut] + data.draw(texts) + whole[resume:])

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from citations.format.formats import RENDERERS, CitationFormat, citation_objects, cite
+from citations.format.formats import RENDERERS, CitationFormat, build_citation_objects, cite_story
 from tests.citations.stories import CREDITED, STORY, story
 
 LAYERED, INLINE, REFERENCE = CitationFormat.LAYERED, CitationFormat.INLINE, CitationFormat.REFERENCE
@@ -83,29 +83,31 @@ def test_a_story_is_cited_word_for_word_in_every_format_and_layered_unless_asked
         *("layered", "inline", "reference", "academic", "markdown", "bibtex", "csl", "ris", "apa", "mla")
     ]
     assert set(RENDERERS) == set(CitationFormat)
-    assert {form: cite(STORY, form) for form in CitationFormat} == PLAIN
-    assert cite(STORY) == PLAIN[LAYERED]
+    assert {form: cite_story(STORY, form) for form in CitationFormat} == PLAIN
+    assert cite_story(STORY) == PLAIN[LAYERED]
 
 
 def test_a_story_carries_exactly_six_citations() -> None:
     names = ("layered_ready", "inline_ready", "reference_ready", "academic_story", "markdown_link", "bibtex")
-    assert citation_objects(STORY) == {name: PLAIN[form] for name, form in zip(names, CitationFormat, strict=False)}
+    assert build_citation_objects(STORY) == {name: PLAIN[form] for name, form in zip(names, CitationFormat, strict=False)}
 
 
 def test_an_outlet_outside_the_roster_is_credited_and_a_correction_dated_at_the_end() -> None:
-    assert {form: cite(CREDITED, form) for form in OUTLET} == OUTLET
+    assert {form: cite_story(CREDITED, form) for form in OUTLET} == OUTLET
     corrected = story(corrected_on=dt.date(2026, 11, 6))
-    assert {form: cite(corrected, form) for form in OUTLET} == {form: f"{PLAIN[form]} [corrected 2026-11-06]" for form in OUTLET}
+    assert {form: cite_story(corrected, form) for form in OUTLET} == {
+        form: f"{PLAIN[form]} [corrected 2026-11-06]" for form in OUTLET
+    }
 
 
 def test_the_note_of_the_structured_formats_tells_credit_and_correction() -> None:
     corrected = story(CREDITED, corrected_on=dt.date(2026, 11, 6))
 
-    assert f"  note = {{{NOTE}}},\n" in cite(corrected, BIBTEX)
-    assert "  howpublished = {Google News, via ChatbotNews.ai},\n" in cite(corrected, BIBTEX)
-    assert f"\nN1  - {NOTE}\n" in cite(corrected, RIS)
-    assert "\nT2  - Google News\n" in cite(corrected, RIS)
-    [item] = json.loads(cite(corrected, CSL))
+    assert f"  note = {{{NOTE}}},\n" in cite_story(corrected, BIBTEX)
+    assert "  howpublished = {Google News, via ChatbotNews.ai},\n" in cite_story(corrected, BIBTEX)
+    assert f"\nN1  - {NOTE}\n" in cite_story(corrected, RIS)
+    assert "\nT2  - Google News\n" in cite_story(corrected, RIS)
+    [item] = json.loads(cite_story(corrected, CSL))
     assert (item["note"], item["container-title"]) == (NOTE, "Google News")
 
 
@@ -124,32 +126,32 @@ SUMMARIES = {
 def test_a_final_stop_is_not_doubled_and_the_headline_stands_in_for_no_summary() -> None:
     for summary, cited in SUMMARIES.items():
         expected = f"According to TechCrunch, as summarized by ChatbotNews.ai, {cited} Source: {LINK}"
-        assert cite(story(summary_short=summary)) == expected
+        assert cite_story(story(summary_short=summary)) == expected
     stopped = story(headline="Nvidia buys Acme Inc.", author="John Doe Jr.")
-    assert cite(stopped, INLINE).endswith(": Nvidia buys Acme Inc.")
-    assert cite(stopped, ACADEMIC).startswith("John Doe Jr. (2026, November 5). Nvidia buys Acme Inc. TechCrunch.")
-    assert '"Nvidia buys Acme Inc.," 5' in cite(stopped, REFERENCE)
+    assert cite_story(stopped, INLINE).endswith(": Nvidia buys Acme Inc.")
+    assert cite_story(stopped, ACADEMIC).startswith("John Doe Jr. (2026, November 5). Nvidia buys Acme Inc. TechCrunch.")
+    assert '"Nvidia buys Acme Inc.," 5' in cite_story(stopped, REFERENCE)
 
 
 @pytest.mark.parametrize("author", [None, "", " \t"])
 def test_the_publisher_stands_in_for_a_missing_author_where_the_pattern_needs_one(author: str | None) -> None:
-    assert cite(story(author=author), ACADEMIC).startswith("TechCrunch. (2026")
+    assert cite_story(story(author=author), ACADEMIC).startswith("TechCrunch. (2026")
 
 
 def test_no_text_breaks_the_line_of_a_citation() -> None:
     broken = story(headline="OpenAI\r\n ships\x00\u2028GPT-6 ", publisher="Tech\tCrunch", author="Jane\nDoe")
     for form in CitationFormat:
-        assert cite(broken, form) == cite(story(publisher="Tech Crunch"), form)
+        assert cite_story(broken, form) == cite_story(story(publisher="Tech Crunch"), form)
 
 
 def test_months_are_english_and_abbreviated_in_bibtex() -> None:
     cited = [story(wire_date=dt.date(2026, month, 1)) for month in range(1, 13)]
 
-    assert [_between(cite(one, REFERENCE), "1 ", " 2026") for one in cited] == [
+    assert [_between(cite_story(one, REFERENCE), "1 ", " 2026") for one in cited] == [
         *("January", "February", "March", "April", "May", "June"),
         *("July", "August", "September", "October", "November", "December"),
     ]
-    assert [_between(cite(one, BIBTEX), "month = ", ",") for one in cited] == [
+    assert [_between(cite_story(one, BIBTEX), "month = ", ",") for one in cited] == [
         *("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
     ]
 
@@ -157,8 +159,8 @@ def test_months_are_english_and_abbreviated_in_bibtex() -> None:
 def test_urls_cannot_end_their_field() -> None:
     odd = story(original_url="https://a.example/x;y_(z)?q={%20} é&r=\\")
 
-    assert "  url = {https://a.example/x;y_(z)?q=%7B%20%7D%20%C3%A9&r=%5C},\n" in cite(odd, BIBTEX)
-    assert "\nUR  - https://a.example/x%3By_(z)?q=%7B%20%7D%20%C3%A9&r=%5C\n" in cite(odd, RIS)
+    assert "  url = {https://a.example/x;y_(z)?q=%7B%20%7D%20%C3%A9&r=%5C},\n" in cite_story(odd, BIBTEX)
+    assert "\nUR  - https://a.example/x%3By_(z)?q=%7B%20%7D%20%C3%A9&r=%5C\n" in cite_story(odd, RIS)
 
 
 def _between(text: str, start: str, end: str) -> str:
@@ -178,21 +180,21 @@ STYLED = {
 
 def test_apa_and_mla_name_authors_as_their_handbooks_do() -> None:
     for byline, (apa, mla) in STYLED.items():
-        assert cite(story(author=byline), APA).startswith(f"{apa} (2026, November 5). OpenAI ships GPT-6. TechCrunch. https:")
-        assert cite(story(author=byline), MLA).startswith(f'{mla} "OpenAI ships GPT-6." TechCrunch, 5 Nov. 2026, https:')
+        assert cite_story(story(author=byline), APA).startswith(f"{apa} (2026, November 5). OpenAI ships GPT-6. TechCrunch. https:")
+        assert cite_story(story(author=byline), MLA).startswith(f'{mla} "OpenAI ships GPT-6." TechCrunch, 5 Nov. 2026, https:')
     crowd = [f"{letter}a Doe" for letter in "ABCDEFGHIJKLMNOPQRSTU"]
-    assert ", Doe, S., . . . Doe, U. (2026" in cite(story(author="; ".join(crowd)), APA)
-    assert ", Doe, S., & Doe, T. (2026" in cite(story(author="; ".join(crowd[:20])), APA)
+    assert ", Doe, S., . . . Doe, U. (2026" in cite_story(story(author="; ".join(crowd)), APA)
+    assert ", Doe, S., & Doe, T. (2026" in cite_story(story(author="; ".join(crowd[:20])), APA)
 
 
 def test_apa_and_mla_begin_with_the_title_where_nobody_signed_it() -> None:
     asked = story(author="TechCrunch", headline='Is "GPT-6" here?')
-    assert cite(asked, APA).startswith('Is "GPT-6" here? (2026, November 5). TechCrunch. https:')
-    assert cite(asked, MLA).startswith("\"Is 'GPT-6' here?\" TechCrunch, 5 Nov. 2026, https:")
+    assert cite_story(asked, APA).startswith('Is "GPT-6" here? (2026, November 5). TechCrunch. https:')
+    assert cite_story(asked, MLA).startswith("\"Is 'GPT-6' here?\" TechCrunch, 5 Nov. 2026, https:")
 
 
 def test_months_are_abbreviated_as_mla_does() -> None:
-    cited = [cite(story(wire_date=dt.date(2026, month, 1)), MLA) for month in range(1, 13)]
+    cited = [cite_story(story(wire_date=dt.date(2026, month, 1)), MLA) for month in range(1, 13)]
     assert [_between(one, ", 1 ", " 2026") for one in cited] == [
         *("Jan.", "Feb.", "Mar.", "Apr.", "May", "June", "July", "Aug.", "Sept.", "Oct.", "Nov.", "Dec.")
     ]

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from citations.find.finder import find_citations
-from citations.find.json_objects import find_json, split_object
+from citations.find.json_objects import find_json, list_json_lines
 
 ID = "cbn-06ff206kfxbb"
 OTHER = "cbn-7kt2v7n2ns0w"
@@ -24,7 +24,7 @@ def _ids(value: Any) -> list[str | None]:
 
 
 def test_an_object_is_a_row_whatever_its_keys_are_called() -> None:
-    (line,) = split_object(
+    (line,) = list_json_lines(
         {"claim": "it rained", "publisher": "Wired", "tier": 2, "page": 7, "frogs": 10, "headline": "Rain", "source": PERMALINK}
     )
     assert line.is_row
@@ -37,7 +37,7 @@ def test_a_tier_that_is_none_is_no_fault() -> None:
 
 
 def test_what_stands_beside_several_ids_is_said_of_each() -> None:
-    assert [line.text for line in split_object({"answer": "it rained", "citations": [ID, OTHER]})] == [
+    assert [line.text for line in list_json_lines({"answer": "it rained", "citations": [ID, OTHER]})] == [
         f"it rained | {ID}",
         f"it rained | {OTHER}",
     ]
@@ -50,13 +50,13 @@ def test_an_id_and_its_permalink_are_one_citation() -> None:
 
 def test_a_string_that_cites_is_a_text_of_its_own() -> None:
     text = f"It rained, says Wired.\n\nMore: {PERMALINK}"
-    assert [(line.text, line.is_row) for line in split_object({"role": "assistant", "content": text})] == [(text, False)]
+    assert [(line.text, line.is_row) for line in list_json_lines({"role": "assistant", "content": text})] == [(text, False)]
     assert _ids({"answer": f"It rained ({ID}).", "sources": [{"id": OTHER, "quote": "it snowed"}]}) == [ID, OTHER]
     assert _ids({"content": json.dumps({"answer": f"It rained ({ID})."})}) == [ID], "JSON in a string of JSON"
 
 
 def test_fields_of_the_wires_own_json_that_no_citation_has_are_not_compared() -> None:
-    (line,) = split_object({"chatbotnews_id": ID, "headline": "Rain", "language": "en", "consensus_score": 0.5, "revision": 1})
+    (line,) = list_json_lines({"chatbotnews_id": ID, "headline": "Rain", "language": "en", "consensus_score": 0.5, "revision": 1})
     assert line.text == f'{ID} | "Rain"'
 
 

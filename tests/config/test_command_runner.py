@@ -128,14 +128,14 @@ def test_ctrl_c_during_a_callback_of_python_is_not_lost() -> None:
     code = (
         "import signal, time, weakref\n"
         "from unittest.mock import patch\n"
-        "from config.command_runner import run\n"
+        "from config.command_runner import run_command\n"
         "class Thing: pass\n"
         "def work(arguments):\n"
         "    thing = Thing()\n"
         "    callback = weakref.ref(thing, lambda _: signal.raise_signal(signal.SIGINT))\n"
         "    del thing\n"
         "    time.sleep(30)\n"
-        "with patch('django.core.management.execute_from_command_line', work): run(['manage.py', 'check'])\n"
+        "with patch('django.core.management.execute_from_command_line', work): run_command(['manage.py', 'check'])\n"
     )
     started = subprocess.Popen(
         [sys.executable, "-c", code], cwd=MANAGE.parent, stderr=subprocess.PIPE, text=True, preexec_fn=as_a_user_at_a_terminal

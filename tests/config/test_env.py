@@ -23,7 +23,7 @@ READERS: dict[str, Callable[[str], Any]] = {
     "endpoint": env.endpoint,
     "database": env.database,
     "redis": env.redis,
-    "words": env.words,
+    "words": env.word_list,
     "networks": env.networks,
     "text": env.text,
 }
@@ -182,12 +182,12 @@ def test_nothing_starts_with_settings_that_cannot_be_used(tmp_path: Path, given:
 
 
 def test_one_of_some_words_is_read_and_any_other_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert env.one_of("QUINCE", "text", "json") == "text"
+    assert env.choice("QUINCE", "text", "json") == "text"
     monkeypatch.setenv("QUINCE", "json")
-    assert env.one_of("QUINCE", "text", "json") == "json"
+    assert env.choice("QUINCE", "text", "json") == "json"
     monkeypatch.setenv("QUINCE", "xml")
     with pytest.raises(ImproperlyConfigured, match="QUINCE='xml' cannot be read: expected text or json"):
-        env.one_of("QUINCE", "text", "json")
+        env.choice("QUINCE", "text", "json")
 
 
 def test_every_variable_is_described() -> None:

@@ -46,7 +46,7 @@ def written(form: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[io.StringIO]
     stderr = io.StringIO()
     monkeypatch.setattr(sys, "stderr", stderr)
     before = logging.getLogger().handlers[:], logging.getLogger().level
-    logging.config.dictConfig(logs.configuration(form))
+    logging.config.dictConfig(logs.build_logging_config(form))
     yield stderr
     logging.getLogger().handlers[:] = before[0]
     logging.getLogger().setLevel(before[1])

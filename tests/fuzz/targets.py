@@ -16,12 +16,12 @@ from typing import Any, Final
 import orjson
 
 from citations.find.finder import find_citations
-from citations.format.formats import Citable, CitationFormat, cite
+from citations.format.formats import Citable, CitationFormat, cite_story
 from config.errors import WireError
 from mcpserver.servers.wire import resources
 from sources.entries import Entry
-from sources.parse import MAX_ITEMS, InvalidFeed, Parsed, parse, parse_page
-from sources.parse.links import is_web
+from sources.parse import MAX_ITEMS, InvalidFeed, Parsed, parse_feed, parse_page
+from sources.parse.links import is_web_url
 from tests.citations.reader import read_back
 from tests.citations.stories import STORY as CITED
 from wire import queries
@@ -30,7 +30,7 @@ from wire.ingest.normalise import GOOGLE_NEWS, Context, Rejected, normalise_entr
 from wire.search.cursor import decode_cursor, decode_place, encode_cursor, encode_place
 from wire.search.ranking import KINDS
 from wire.text.identity import canonical_url
-from wire.text.plain_text import has_forbidden
+from wire.text.plain_text import find_forbidden
 from wire.text.vocabulary import Category
 
 Target = Callable[[bytes], None]
@@ -51,7 +51,7 @@ def feeds(data: bytes) -> None:
     """Entries that can be made stories or refused by name, or `InvalidFeed`."""
     found: list[Entry] = []
     with suppress(InvalidFeed):
-        parsed = parse(data, content_type="text/xml", url="https://wire.example/a/feed")
+        parsed = parse_feed(data, content_type="text/xml", url="https://wire.example/a/feed")
         _is_sound(parsed)
         found += parsed.entries
     if page := parse_page(data, content_type="text/html", url="https://wire.example/a/b"):
@@ -61,15 +61,15 @@ def feeds(data: bytes) -> None:
             draft = normalise_entry(entry.with_publisher(GOOGLE_NEWS if entry.credited_source else "TechCrunch"), _context())
             assert canonical_url(draft.original_url) == draft.original_url
             texts = (draft.headline, draft.summary_medium, draft.author or "", draft.credited_source or "", draft.guid)
-            assert not any(map(has_forbidden, texts))
+            assert not any(map(find_forbidden, texts))
             assert draft.publication.name in _context().publications
 
 
 def _is_sound(parsed: Parsed) -> None:
     assert len(parsed.entries) <= MAX_ITEMS
     for entry in parsed.entries:
-        assert not entry.image or is_web(entry.image)
-        assert not entry.source_url or is_web(entry.source_url)
+        assert not entry.image or is_web_url(entry.image)
+        assert not entry.source_url or is_web_url(entry.source_url)
         assert len(entry.language) <= 35
         assert entry.published_at is None or isinstance(entry.published_at, dt.datetime)
         assert entry.published_at is None or entry.published_at.tzinfo is dt.UTC
@@ -112,7 +112,7 @@ def _could_be_two(story: Citable) -> bool:
 
 def _comes_back(story: Citable, form: CitationFormat) -> None:
     story_id = None if form == CitationFormat.INLINE else story.chatbotnews_id
-    assert read_back(cite(story, form)) == (form, story_id, story.publisher)
+    assert read_back(cite_story(story, form)) == (form, story_id, story.publisher)
 
 
 def cursors(data: bytes) -> None:

@@ -12,7 +12,7 @@ import orjson
 import pytest
 
 from citations.find.finder import find_citations
-from sources.parse import InvalidFeed, parse, parse_page
+from sources.parse import InvalidFeed, parse_feed, parse_page
 from tests.fuzz import targets
 from tests.fuzz.answers import check
 from tests.mcpserver.asgi import LEGACY, MODERN, Answer, http_scope, rpc_headers, send_request, serving
@@ -92,7 +92,7 @@ def _read(target: str, data: bytes) -> None:
     if target == "citations":
         find_citations(data[1:].decode("utf-8", "replace")[:MAX_TEXT])
         return
-    for reader in (parse, parse_page):
+    for reader in (parse_feed, parse_page):
         try:
             reader(data)
         except InvalidFeed:

@@ -499,7 +499,7 @@ def test_host_origin_size_and_methods_are_as_at_the_wires_address() -> None:
 def test_all_publishers_share_one_limit(settings: Settings) -> None:
     publisher("zine")
     settings.WIRE_RATE_LIMIT = "3/m"
-    request_guard._limiter_of.cache_clear()
+    request_guard._get_limiter.cache_clear()
     asked = (PATH, "/mcp/articles/zine", "/mcp/articles/nobody", PATH)
     assert [request("POST", path, PING, JSON).status for path in asked] == [200, 200, 404, 429]
     assert request("POST", "/mcp", PING, JSON).status == 200
@@ -536,7 +536,7 @@ def test_a_kept_answer_asks_no_thread_and_no_database(kept: None, monkeypatch: p
     async def nobody(*_given: Any, **_named: Any) -> None:
         raise AssertionError("a thread was asked")
 
-    monkeypatch.setattr("mcpserver.http.threads.in_thread", nobody)
+    monkeypatch.setattr("mcpserver.http.threads.run_in_thread", nobody)
     with CaptureQueriesContext(connection) as asked:
         assert [said("list-recent"), said("get-article", url=CAKE)] == before
     assert not asked.captured_queries

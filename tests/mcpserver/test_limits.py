@@ -20,9 +20,9 @@ LIMITS = "/api/limits.json"
 @pytest.fixture(autouse=True)
 def five_a_minute(settings: Settings) -> Iterator[None]:
     settings.WIRE_RATE_LIMIT = "5/m"
-    request_guard._limiter_of.cache_clear()
+    request_guard._get_limiter.cache_clear()
     yield
-    request_guard._limiter_of.cache_clear()
+    request_guard._get_limiter.cache_clear()
 
 
 def ask(client: str = "192.0.2.1") -> dict[str, Any]:

@@ -17,7 +17,7 @@ from tests.mcpserver.asgi import rpc
 from tests.publishers import draft, publisher, store
 from tests.wire.corpora.timeline.corpora import SLUG, harbour
 from wire.corpora.factchecks import store as storing
-from wire.text.untrusted_text import fold, is_labelled, is_structure, quote, quote_lines
+from wire.text.untrusted_text import fold_line, is_labelled, is_markdown, quote_structure, quote_text
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -158,8 +158,8 @@ def test_the_reason_of_a_withdrawal_is_one_line(hostile: str) -> None:  # noqa: 
 
 @given(st.text() | st.sampled_from(LINES).flatmap(lambda line: st.sampled_from(BREAKS).map(lambda end: f"x{end}{line}")))
 def test_what_is_quoted_or_folded_never_begins_a_line(text: str) -> None:
-    assert len(fold(text).splitlines()) <= 1
-    for line in quote(text).splitlines():
-        assert line.startswith(">") or not (is_structure(line) or is_labelled(line))
-    for line in quote_lines(text, labelled=True).splitlines()[1:]:
-        assert line.startswith(">") or not (is_structure(line) or is_labelled(line))
+    assert len(fold_line(text).splitlines()) <= 1
+    for line in quote_text(text).splitlines():
+        assert line.startswith(">") or not (is_markdown(line) or is_labelled(line))
+    for line in quote_structure(text, labelled=True).splitlines()[1:]:
+        assert line.startswith(">") or not (is_markdown(line) or is_labelled(line))

@@ -166,7 +166,7 @@ def test_a_body_of_exactly_the_limit_is_read() -> None:
 @pytest.fixture
 def limited(settings: Settings) -> None:
     settings.WIRE_RATE_LIMIT = "6/m"
-    request_guard._limiter_of.cache_clear()  # nobody has asked yet
+    request_guard._get_limiter.cache_clear()  # nobody has asked yet
 
 
 BOTH: Final = [

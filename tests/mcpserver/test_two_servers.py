@@ -37,7 +37,7 @@ def two_servers(monkeypatch: pytest.MonkeyPatch) -> None:
     opened = registry.build_endpoints({**SERVERS, SECOND: "tests.mcpserver.second_server"})
     for path in opened:
         monkeypatch.setitem(registry.doors, path, opened[path])
-    monkeypatch.setattr(harness, "application", Edge(asgi._route, {path: one.name for path, one in opened.items()}))
+    monkeypatch.setattr(harness, "application", Edge(asgi._route_request, {path: one.name for path, one in opened.items()}))
     monkeypatch.setattr(asgi, "LOOK", 0.02)
     publish(entry(title="Quince opens"))
 
@@ -84,7 +84,7 @@ def test_each_counts_its_own_usage_by_names_of_its_own() -> None:
 
 def test_each_has_a_limit_of_its_own_and_the_wires_includes_rest(settings: Settings) -> None:
     settings.WIRE_RATE_LIMIT = "3/m"
-    request_guard._limiter_of.cache_clear()
+    request_guard._get_limiter.cache_clear()
     for path in PATHS:
         assert [request("POST", path, PING, JSON).status for _ in range(4)] == [200, 200, 200, 429]
     assert request("POST", SECOND, PING, JSON).error["data"]["error"] == "rate_limited"

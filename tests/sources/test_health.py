@@ -72,9 +72,9 @@ def test_a_failure_is_kept_in_words_and_by_code_until_the_next_success() -> None
 
 
 def test_the_circuit_opens_at_the_third_failure_in_a_row() -> None:
-    found = [health.circuit(after_failures(failures), NOW) for failures in (0, 1, 2, 3, 30)]
+    found = [health.get_circuit_state(after_failures(failures), NOW) for failures in (0, 1, 2, 3, 30)]
     assert found == ["closed", "closed", "closed", "open", "open"]
-    assert health.circuit(None, NOW) == health.circuit(FeedHealth(), NOW) == Circuit.CLOSED
+    assert health.get_circuit_state(None, NOW) == health.get_circuit_state(FeedHealth(), NOW) == Circuit.CLOSED
 
 
 def test_a_feed_is_due_when_its_wait_is_over_and_not_before() -> None:
@@ -88,14 +88,14 @@ def test_a_feed_is_due_when_its_wait_is_over_and_not_before() -> None:
 def test_it_is_half_open_once_the_wait_is_over_then_a_probe_opens_it_for_longer_or_closes_it() -> None:
     known = after_failures(3)
     over = NOW + wait(known)
-    assert health.circuit(known, over - dt.timedelta(seconds=1)) == Circuit.OPEN
-    assert health.circuit(known, over) == Circuit.HALF_OPEN
+    assert health.get_circuit_state(known, over - dt.timedelta(seconds=1)) == Circuit.OPEN
+    assert health.get_circuit_state(known, over) == Circuit.HALF_OPEN
     health.record_failure(known, "timeout", "No answer came.", over)
-    assert health.circuit(known, over) == Circuit.OPEN
+    assert health.get_circuit_state(known, over) == Circuit.OPEN
     assert known.next_try_at is not None
     assert known.next_try_at - over >= 36 * MINUTE
     health.record_answer(known, UNCHANGED, NOW + DAY)
-    assert health.circuit(known, NOW + DAY) == Circuit.CLOSED
+    assert health.get_circuit_state(known, NOW + DAY) == Circuit.CLOSED
 
 
 # Silence
@@ -244,7 +244,7 @@ def test_the_feeds_of_a_retired_publication_are_not_listed(client: Client) -> No
     admitted = {"slug": "gazette", "name": "The Gazette", "aliases": [], "domains": ["gazette.example"], "tier": 3}
     feed = {"feed_type": "rss", "url": "https://gazette.example/rss", "ai_only": True}
     retired = Publication.objects.get(slug="fortune")
-    roster.replace(retired, {**admitted, "homepage": "https://gazette.example/", "feeds": [feed]}, reason="It closed.")
+    roster.replace_publication(retired, {**admitted, "homepage": "https://gazette.example/", "feeds": [feed]}, reason="It closed.")
     names = {one["publication"] for one in client.get("/api/health/feeds.json").json()["feeds"]}
     assert ("Fortune" in names, "The Gazette" in names) == (False, True)
 
@@ -252,5 +252,5 @@ def test_the_feeds_of_a_retired_publication_are_not_listed(client: Client) -> No
 @pytest.mark.django_db
 def test_health_is_read_in_one_query_and_never_kept(client: Client, django_assert_num_queries: Any) -> None:
     with django_assert_num_queries(1):
-        queries.feeds_health()
+        queries.get_feeds_health()
     assert client.get("/api/health/feeds.json")["Cache-Control"] == client.get("/freshness")["Cache-Control"] == "no-store"

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sources.names import Name, find_objection, resolve, verify
+from sources.names import Name, find_objection, resolve_name, verify_name
 
 ROSTER = tuple(
     Name(entry["name"], entry["tier"], tuple(entry["aliases"]), tuple(entry["domains"]))
@@ -32,7 +32,7 @@ NOT_FOUND = {
     *("VentrueBeat AI", "Wried AI", "Reutres News"),
 }
 """Spellings of the rows that may be read which are refused, for they are as near to something else."""
-MISSED = {said for said, expected in TABLE if expected and said not in READ and not resolve(said, ROSTER)}
+MISSED = {said for said, expected in TABLE if expected and said not in READ and not resolve_name(said, ROSTER)}
 
 # What the evaluation table does not hold.
 IN_ROSTER = """
@@ -110,13 +110,13 @@ READINGS = {
     "The Register - Software: AI + ML": "section or feed of The Register",
     "Feed: Google AI Blog": "section or feed of Google AI Blog",
 }
-PLAIN = [(said, resolve(said, ROSTER)) for said in [*READINGS, *NEAR_MISSES] if said.isascii() and said.isprintable()]
+PLAIN = [(said, resolve_name(said, ROSTER)) for said in [*READINGS, *NEAR_MISSES] if said.isascii() and said.isprintable()]
 SHUFFLED = st.sampled_from(NEAR_MISSES).flatmap(st.permutations).map("".join)
 
 
 def test_it_knows_every_spelling() -> None:
     for said, canonical in KNOWN:
-        verdict = verify(said, ROSTER)
+        verdict = verify_name(said, ROSTER)
         assert (verdict.in_roster, verdict.canonical_name, verdict.tier) == (True, canonical, BY_NAME[canonical].tier), said
         assert verdict.closest_match == canonical, said
         assert (verdict.similarity == 1.0) == ("Read as " not in verdict.notes), said
@@ -124,16 +124,16 @@ def test_it_knows_every_spelling() -> None:
 
 def test_only_a_name_an_alias_or_a_domain_is_certain() -> None:
     for text, entry in SPELLINGS:
-        assert (verify(text, ROSTER).canonical_name, verify(text, ROSTER).similarity) == (entry.canonical, 1.0), text
+        assert (verify_name(text, ROSTER).canonical_name, verify_name(text, ROSTER).similarity) == (entry.canonical, 1.0), text
     for said, reading in READINGS.items():
-        verdict = verify(said, ROSTER)
+        verdict = verify_name(said, ROSTER)
         assert f"{reading}. Cite it as {verdict.canonical_name}." in verdict.notes, said
         assert 0.5 < verdict.similarity < 1, said
 
 
 @pytest.mark.parametrize("said", ["The Daily Bugle", "BBC", "AI News Weekly", "Databricks Blog", "AI", "The Telegraph"])
 def test_an_outlet_that_resembles_none_has_no_closest_publication(said: str) -> None:
-    verdict = verify(said, ROSTER)
+    verdict = verify_name(said, ROSTER)
     assert (verdict.closest_match, verdict.similarity) == (None, 0.0)
     assert "closest" not in verdict.notes
 
@@ -141,13 +141,13 @@ def test_an_outlet_that_resembles_none_has_no_closest_publication(said: str) -> 
 @pytest.mark.slow
 def test_it_refuses_every_near_miss_and_names_the_closest() -> None:
     for said in [*NEAR_MISSES, *NOT_FOUND, *MISSED]:
-        verdict = verify(said, ROSTER)
+        verdict = verify_name(said, ROSTER)
         assert (verdict.in_roster, verdict.canonical_name, verdict.tier) == (False, None, None), ascii(said)
         assert 0 <= verdict.similarity < 1, ascii(said)
         assert (verdict.closest_match in BY_NAME) == (verdict.similarity > 0), ascii(said)
-        assert resolve(said, ROSTER) is None, ascii(said)
+        assert resolve_name(said, ROSTER) is None, ascii(said)
     for said in ("", " ", "\t\n", "…", "!?", "🎉", "🎉 🚀", "\x00", "日本経済新聞", "\ud800", "&nbsp;"):
-        verdict = verify(said, ROSTER)
+        verdict = verify_name(said, ROSTER)
         assert (verdict.in_roster, verdict.closest_match, verdict.similarity) == (False, None, 0.0), ascii(said)
 
 
@@ -159,7 +159,7 @@ def test_the_evaluation_table_admits_no_near_miss_and_finds_97_of_100_spellings(
     assert min(near_misses, per_name.total()) >= 330
     assert per_name.keys() == BY_NAME.keys()
     assert min(per_name.values()) >= 10
-    wrong = {said: found for said, expected in TABLE if (found := resolve(said, ROSTER)) != BY_NAME.get(expected)}
+    wrong = {said: found for said, expected in TABLE if (found := resolve_name(said, ROSTER)) != BY_NAME.get(expected)}
     assert [ascii(said) for said, found in wrong.items() if found] == []
     assert wrong.keys() == NOT_FOUND | MISSED
     assert len(wrong) <= 0.03 * per_name.total()
@@ -167,22 +167,22 @@ def test_the_evaluation_table_admits_no_near_miss_and_finds_97_of_100_spellings(
 
 def test_an_overlong_text_is_refused_and_not_echoed() -> None:
     for said in ("x" * 10_240, "Reuters " * 1_280, "https://reuters.com/" + "a" * 10_240):
-        verdict = verify(said, ROSTER)
+        verdict = verify_name(said, ROSTER)
         assert not verdict.in_roster
         assert len(verdict.notes) < 400
-    assert not verify("Reuters " + "technology " * 20, ROSTER).in_roster
+    assert not verify_name("Reuters " + "technology " * 20, ROSTER).in_roster
 
 
 def test_notes_say_how_a_name_was_read_and_which_letters_look_alike() -> None:
-    assert "FT is an alias of Financial Times" in verify("F.T.", ROSTER).notes
-    assert "techcrunch.com is a domain of TechCrunch" in verify("https://techcrunch.com/a", ROSTER).notes
-    assert "Read as a misspelling of Ars Technica" in verify("Ars Tecnica", ROSTER).notes
-    assert "“е” U+0435 CYRILLIC SMALL LETTER IE" in verify("Rеuters", ROSTER).notes
-    assert "U+200B ZERO WIDTH SPACE" in verify("Reu\u200bters", ROSTER).notes
+    assert "FT is an alias of Financial Times" in verify_name("F.T.", ROSTER).notes
+    assert "techcrunch.com is a domain of TechCrunch" in verify_name("https://techcrunch.com/a", ROSTER).notes
+    assert "Read as a misspelling of Ars Technica" in verify_name("Ars Tecnica", ROSTER).notes
+    assert "“е” U+0435 CYRILLIC SMALL LETTER IE" in verify_name("Rеuters", ROSTER).notes
+    assert "U+200B ZERO WIDTH SPACE" in verify_name("Reu\u200bters", ROSTER).notes
 
 
 def test_notes_of_a_refusal_name_the_closest_and_where_all_are_listed() -> None:
-    verdict = verify("Wired UK", ROSTER)
+    verdict = verify_name("Wired UK", ROSTER)
     assert verdict.closest_match == "Wired"
     assert all(part in verdict.notes for part in ("would be false", "Wired", "list_sources", "wire://sources", "24"))
 
@@ -193,26 +193,26 @@ def test_a_retired_publication_is_out_with_its_dates() -> None:
     admitted = Name("New Outlet", 3, (), ("new.example",))
     roster = [retired, admitted, *(entry for entry in ROSTER if entry.canonical != "Engadget")]
     for said in ("Engadget", "engadget.com", "Engaget"):
-        verdict = verify(said, roster)
+        verdict = verify_name(said, roster)
         assert (verdict.in_roster, verdict.canonical_name) == (False, None)
         assert note in verdict.notes
         assert verdict.closest_match != "Engadget"
-        assert resolve(said, roster) is None
-    assert resolve("NewOutlet", roster) == admitted
+        assert resolve_name(said, roster) is None
+    assert resolve_name("NewOutlet", roster) == admitted
 
 
 def test_an_active_name_wins_over_a_retired_one() -> None:
     old = Name("The Old Wired", 2, ("Wired",), ("wired.com",), former_note="Retired.")
-    assert resolve("Wired", [old, *ROSTER]) == resolve("wired.com", [old, *ROSTER]) == BY_NAME["Wired"]
+    assert resolve_name("Wired", [old, *ROSTER]) == resolve_name("wired.com", [old, *ROSTER]) == BY_NAME["Wired"]
 
 
 def test_a_slip_that_could_be_two_publications_is_none() -> None:
-    assert resolve("Tech Trench", [Name("Tech Trenchh", 2, (), ()), Name("Tech Trenche", 2, (), ())]) is None
+    assert resolve_name("Tech Trench", [Name("Tech Trenchh", 2, (), ()), Name("Tech Trenche", 2, (), ())]) is None
 
 
 def test_an_accented_name_is_known_as_written() -> None:
     roster = [Name("El País", 3, (), ("elpais.com",))]
-    assert resolve("EL PAÍS", roster) == resolve("El Pai\u0301s", roster) == roster[0]
+    assert resolve_name("EL PAÍS", roster) == resolve_name("El Pai\u0301s", roster) == roster[0]
 
 
 def test_the_roster_has_24_publications_and_no_name_twice() -> None:
@@ -223,7 +223,7 @@ def test_the_roster_has_24_publications_and_no_name_twice() -> None:
 
 def test_each_name_alias_and_domain_is_its_own_publications_and_not_objected_to_beside_the_others() -> None:
     for text, entry in SPELLINGS:
-        assert resolve(text, ROSTER) == entry, text
+        assert resolve_name(text, ROSTER) == entry, text
         assert find_objection(text, [other for other in ROSTER if other != entry]) is None, text
 
 
@@ -234,7 +234,7 @@ def test_no_edition_partner_or_mix_of_two_is_admitted() -> None:
         editions = [said for word in EDITIONS for said in (f"{name} {word}", f"{word} {name}")]
         mixed = [f"{name} {word} {other}" for word, other in zip(cycle(("via", "and", "&", "/", "|")), others, strict=False)]
         for said in editions + mixed:
-            assert not verify(said, ROSTER).in_roster, said
+            assert not verify_name(said, ROSTER).in_roster, said
 
 
 @pytest.mark.slow
@@ -258,7 +258,7 @@ def test_no_deceptive_address_is_admitted(domain: str) -> None:
         f"ftp://{domain}",
     )
     for said in deceptive:
-        assert not verify(said, ROSTER).in_roster, said
+        assert not verify_name(said, ROSTER).in_roster, said
 
 
 def test_one_look_alike_letter_is_enough_to_refuse() -> None:
@@ -266,15 +266,15 @@ def test_one_look_alike_letter_is_enough_to_refuse() -> None:
         for position, letter in enumerate(text.lower()):
             if letter in LOOK_ALIKES:
                 said = text[:position] + LOOK_ALIKES[letter] + text[position + 1 :]
-                verdict = verify(said, ROSTER)
+                verdict = verify_name(said, ROSTER)
                 assert not verdict.in_roster, said
                 assert unicodedata.name(LOOK_ALIKES[letter]) in verdict.notes
 
 
 @given(st.text(st.characters(codec=None), max_size=200) | SHUFFLED)
 def test_it_never_raises_nor_echoes_what_could_harm(said: str) -> None:
-    verdict = verify(said, ROSTER)
-    assert verdict.in_roster == (resolve(said, ROSTER) is not None)
+    verdict = verify_name(said, ROSTER)
+    assert verdict.in_roster == (resolve_name(said, ROSTER) is not None)
     assert verdict.notes.isprintable()
     assert verdict.notes.encode()
 
@@ -287,7 +287,7 @@ def test_case_space_and_punctuation_change_no_verdict(spelling: tuple[str, Name 
     cased = [st.sampled_from([word, word.upper(), word.lower(), word.title()]) for word in text.split()]
     words = data.draw(st.tuples(*cased))
     said = data.draw(edge) + "".join(word + data.draw(gap) for word in words[:-1]) + words[-1] + data.draw(edge)
-    assert resolve(said, ROSTER) == entry
+    assert resolve_name(said, ROSTER) == entry
 
 
 @given(st.sampled_from([*TITLES, *PLAIN]), st.data())
@@ -296,19 +296,19 @@ def test_whitespace_and_case_change_no_verdict(spelling: tuple[str, Name | None]
     gap = st.text(st.sampled_from(" \t\n\u00a0\u2003\u202f\u3000"), min_size=1, max_size=3)
     words = [data.draw(st.sampled_from([word, word.upper(), word.lower(), word.swapcase()])) for word in text.split()]
     said = data.draw(gap) + "".join(word + data.draw(gap) for word in words)
-    assert resolve(said, ROSTER) == entry
-    assert verify(said, ROSTER).similarity == verify(text, ROSTER).similarity
+    assert resolve_name(said, ROSTER) == entry
+    assert verify_name(said, ROSTER).similarity == verify_name(text, ROSTER).similarity
 
 
 @given(st.sampled_from([*SPELLINGS, *((said, None) for said in [*READINGS, *NEAR_MISSES])]), st.data())
 def test_an_invisible_character_admits_nothing(spelling: tuple[str, Name | None], data: st.DataObject) -> None:
     text, _ = spelling
     place, unseen = data.draw(st.integers(0, len(text))), data.draw(st.sampled_from("\u200b\u200c\u200d\u2060\ufeff\u00ad\u202e"))
-    assert resolve(text[:place] + unseen + text[place:], ROSTER) is None
+    assert resolve_name(text[:place] + unseen + text[place:], ROSTER) is None
 
 
 def test_an_outlet_of_its_own_name_may_come_into_the_roster_but_no_look_alike_and_whom_it_resembles_is_named() -> None:
     for text in ("The Guardian", "InfoWorld", "Google DeepMind Blog", "xAI Blog", "404 Media", "Tech Times"):
         assert find_objection(text, ROSTER) is None, text
     for text in DOUBLES.split(" | "):
-        assert f"resembles {verify(text, ROSTER).closest_match}" in (find_objection(text, ROSTER) or ""), text
+        assert f"resembles {verify_name(text, ROSTER).closest_match}" in (find_objection(text, ROSTER) or ""), text

@@ -69,7 +69,11 @@ def test_a_migrated_database_holds_the_24_in_their_tiers_and_is_founded_once() -
 
 
 def test_anyone_can_recompute_the_fingerprint_from_the_public_roster(client: Client) -> None:
-    assert roster.current().fingerprint == roster.fingerprint(roster.members(Publication.objects.active())) == FINGERPRINT
+    assert (
+        roster.get_current_roster().fingerprint
+        == roster.compute_fingerprint(roster.list_members(Publication.objects.active()))
+        == FINGERPRINT
+    )
     answer = client.get("/api/sources.json").json()
     rows = sorted(
         ({key: source[key] for key in ("name", "tier", "domain")} for source in answer["sources"]), key=lambda row: row["name"]
@@ -80,7 +84,7 @@ def test_anyone_can_recompute_the_fingerprint_from_the_public_roster(client: Cli
 
 def test_who_owns_a_publication_is_outside_the_fingerprint() -> None:
     Publication.objects.update(owner="Quince House", owner_since=dt.date(2026, 1, 1))
-    assert roster.fingerprint(roster.members(Publication.objects.active())) == FINGERPRINT
+    assert roster.compute_fingerprint(roster.list_members(Publication.objects.active())) == FINGERPRINT
     assert errors() == []
 
 
@@ -174,13 +178,13 @@ def test_replacements_are_public_with_their_reason_newest_first(client: Client) 
 
 def test_who_comes_back_without_a_word_of_its_owner_keeps_it() -> None:
     replace_fortune()
-    wired = roster.replace(publication("wired"), GAZETTE | {"slug": "other", "name": "Other"}, reason="Closed.").retired
+    wired = roster.replace_publication(publication("wired"), GAZETTE | {"slug": "other", "name": "Other"}, reason="Closed.").retired
     assert wired is not None
     back = {name: getattr(wired, name) for name in ("slug", "name", "aliases", "domains", "tier", "homepage")}
-    roster.replace(publication("other"), back | {"feeds": []}, reason="Back.")
+    roster.replace_publication(publication("other"), back | {"feeds": []}, reason="Back.")
     assert owners()["wired"] == ("Condé Nast", None)
     sold = {"feeds": [], "owner": "Quince House", "owner_since": "2026-02-01"}
-    roster.replace(publication("quince-gazette"), GAZETTE | {"slug": "third", "name": "Third"} | sold, reason="Sold.")
+    roster.replace_publication(publication("quince-gazette"), GAZETTE | {"slug": "third", "name": "Third"} | sold, reason="Sold.")
     assert owners()["third"] == ("Quince House", dt.date(2026, 2, 1))
 
 
@@ -236,17 +240,17 @@ def test_who_is_retired_cannot_be_retired_again_nor_a_member_be_admitted() -> No
     gone = publication("fortune")
     replace_fortune()
     with pytest.raises(RosterLocked):
-        roster.replace(gone, GAZETTE | {"slug": "other", "name": "Other"}, reason="Again.")
+        roster.replace_publication(gone, GAZETTE | {"slug": "other", "name": "Other"}, reason="Again.")
     with pytest.raises(RosterLocked):
-        roster.replace(publication("wired"), GAZETTE, reason="Again.")
+        roster.replace_publication(publication("wired"), GAZETTE, reason="Again.")
     assert RosterRevision.objects.count() == 2
 
 
 def test_a_retired_publication_may_come_back() -> None:
     replace_fortune()
     fact = next(fact for fact in json.loads(roster.ROSTER_FILE.read_text(encoding="utf-8")) if fact["slug"] == "fortune")
-    roster.replace(publication("quince-gazette"), fact, reason="It is back.", on=dt.date(2026, 2, 1))
-    assert roster.current().fingerprint == FINGERPRINT
+    roster.replace_publication(publication("quince-gazette"), fact, reason="It is back.", on=dt.date(2026, 2, 1))
+    assert roster.get_current_roster().fingerprint == FINGERPRINT
     assert publication("fortune").retired_on is None
     assert queries.verify_source("Fortune").in_roster
 

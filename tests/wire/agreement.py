@@ -144,7 +144,7 @@ def _report(story: Served, houses: Houses) -> Report:
         story["headline"],
         story["summary_medium"],
         story["author"],
-        houses.of(story["original_publisher"], published_at),
+        houses.get_owner(story["original_publisher"], published_at),
         _find_genre(story),
     )
 

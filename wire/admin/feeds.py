@@ -137,7 +137,7 @@ class FeedAdmin(base.MaskedAddressAdmin, QueuedAdmin[Feed], base.FreshAdmin[Feed
         if known is None or known.tried_at is None:
             return "not fetched yet"
         if known.failure:
-            return f"failing ({known.failures} in a row, {health.circuit(known, now).label.lower()}): {known.failure}"
+            return f"failing ({known.failures} in a row, {health.get_circuit_state(known, now).label.lower()}): {known.failure}"
         odd = ["silent"] if health.is_silent(known, now) else []
         odd += [f"{warning.code}: {warning.message}" for warning in health.list_warnings(known)]
         return "; ".join(odd) or "fine"

@@ -13,7 +13,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 
-from config.http.client_address import client_key
+from config.http.client_address import get_client_key
 from config.ratelimit.limiter import Limiter
 from config.unicode import normalize
 
@@ -34,7 +34,7 @@ def login(request: HttpRequest) -> HttpResponse:
         return admin.site.login(request)
     name = normalize("NFKC", request.POST.get("username", "")).strip().casefold()[:150]
     forwarded = request.META.get("HTTP_X_FORWARDED_FOR", "").encode("latin-1", "replace")
-    client = client_key({"client": (request.META.get("REMOTE_ADDR", ""), 0), "headers": [(b"x-forwarded-for", forwarded)]})
+    client = get_client_key({"client": (request.META.get("REMOTE_ADDR", ""), 0), "headers": [(b"x-forwarded-for", forwarded)]})
     # A browser that logged in under this name before has a token, and is counted by it.
     salt = f"{KNOWN_BROWSER} {name}"
     token = request.get_signed_cookie(KNOWN_BROWSER, default=None, salt=salt, max_age=REMEMBERED)
@@ -65,8 +65,8 @@ def login(request: HttpRequest) -> HttpResponse:
 def _build_counter(rate: str) -> Counter:
     limiter = Limiter(rate)
     if not settings.REDIS_URL:
-        return limiter.wait, limiter.give_back
+        return limiter.count_request, limiter.uncount_request
     from config.ratelimit.redis_limiter import SharedLimiter  # a wire without Redis need not carry that library
 
     shared = SharedLimiter(limiter, settings.REDIS_URL, settings.SECRET_KEY)
-    return shared.wait_blocking, shared.give_back
+    return shared.count_request_blocking, shared.uncount_request

@@ -10,7 +10,7 @@ from django.urls import reverse, reverse_lazy
 
 from config.plugins import Plugin, list_plugins
 from wire.admin.review_queues import PARAMETER, count_queues
-from wire.text.lexicons import load
+from wire.text.lexicons import load_lexicon
 
 
 def _require_permission(permission: str) -> Callable[[HttpRequest], bool]:
@@ -31,7 +31,7 @@ def _build_list_item(title: str, icon: str, model: str) -> dict[str, Any]:
     }
 
 
-_LISTS: Final = {section: [_build_list_item(*one) for one in lists] for section, lists in load("menu").items()}
+_LISTS: Final = {section: [_build_list_item(*one) for one in lists] for section, lists in load_lexicon("menu").items()}
 _REPLACE: Final = {
     "title": "Replace a publication",
     "icon": "swap_horiz",

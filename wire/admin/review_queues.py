@@ -21,7 +21,7 @@ from wire.ingest.classify import DEFAULT
 from wire.ingest.evidence import NEAR
 from wire.models import Entity, Event, Story, StoryPair
 from wire.text.identity import headline_key
-from wire.text.lexicons import load
+from wire.text.lexicons import load_lexicon
 
 PARAMETER: Final = "queue"
 LOOKED_AT: Final = 300  # newest stories of the default category that are read again for a term that matches
@@ -127,7 +127,7 @@ _FIGURES: Final = {
 
 def build_queues(rows: Rows, lexicon_name: str, figures: Mapping[str, object]) -> list[Queue]:
     """Return queues in the order of `rows`, with the texts of a file of fixtures/lexicons."""
-    texts = load(lexicon_name)
+    texts = load_lexicon(lexicon_name)
     return [
         Queue(name, *found, **{what: text.format(**figures) for what, text in texts[name].items()}) for name, found in rows.items()
     ]

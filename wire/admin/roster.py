@@ -115,7 +115,7 @@ class ReplacementForm(base.Form):
 
 def _confirm_replacement(request: HttpRequest, form: ReplacementForm, context: Mapping[str, Any]) -> HttpResponse:
     data, facts = form.cleaned_data, form.build_publication_facts()
-    before, after = roster.current(), roster.rehearse(data["retire"], facts, reason=data["reason"])
+    before, after = roster.get_current_roster(), roster.preview_replacement(data["retire"], facts, reason=data["reason"])
     proposal = f"{after.number} {after.fingerprint}"
     confirmed = request.POST.get("confirmed")
     if confirmed == proposal:

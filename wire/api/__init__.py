@@ -5,11 +5,11 @@ from typing import Any, TypeVar
 
 from ninja import Router
 
-from config.http.responses import errors
+from config.http.responses import error_schemas
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
 def route(router: Router, path: str, shape: Any, summary: str, *statuses: int, **options: Any) -> Callable[[F], F]:
     """Declare a GET that answers `shape`, or errors with these statuses."""
-    return router.get(path, response={200: shape, **errors(*statuses)}, summary=summary, **options)
+    return router.get(path, response={200: shape, **error_schemas(*statuses)}, summary=summary, **options)

@@ -10,7 +10,7 @@ from ninja import Path, Query, Router
 from pydantic import StringConstraints
 
 from citations.format.formats import CitationFormat
-from config.http.responses import BRIEFLY, SHARED, answer, json_answer, json_response, memento
+from config.http.responses import BRIEFLY, SHARED, dump_json, json_response, mark_as_memento, schema_response
 from sources import queries as sources_queries
 from sources.schemas import FeedsHealthOut, SourcesOut, VerdictOut
 from wire import queries
@@ -68,7 +68,7 @@ def _dump_stories(detail: Detail, max_tokens: int | None, limit: int, ask: Calla
 @route(router, "/today.json", schemas.DayOut, "The latest published day, complete", 404, 422, 503)
 def today(request: HttpRequest, as_of: AsOf = None) -> HttpResponse:
     if as_of is not None:
-        return memento(json_response(queries.get_day_as_of(as_of).json(), BRIEFLY), request.path, as_of)
+        return mark_as_memento(json_response(queries.get_day_as_of(as_of).json(), BRIEFLY), request.path, as_of)
     return json_response(queries.get_today().json(), SHARED)
 
 
@@ -80,20 +80,20 @@ def today_schema(request: HttpRequest) -> HttpResponse:
 
 @route(router, "/archive.json", schemas.ArchiveOut, "Published days, newest first", 422)
 def archive(request: HttpRequest, limit: ListLimit = params.LIST_LIMIT, cursor: Cursor = None) -> HttpResponse:
-    return answer(queries.list_published_days(limit, cursor), BRIEFLY)
+    return schema_response(queries.list_published_days(limit, cursor), BRIEFLY)
 
 
 @route(router, "/archive/{day}.json", schemas.DayOut, "One published day, complete", 404, 422)
 def archived_day(request: HttpRequest, day: Day, revision: Revision = None, as_of: AsOf = None) -> HttpResponse:
     if as_of is not None and revision is None:
-        return memento(json_response(queries.get_day_as_of(as_of, day).json(), BRIEFLY), request.path, as_of)
+        return mark_as_memento(json_response(queries.get_day_as_of(as_of, day).json(), BRIEFLY), request.path, as_of)
     return json_response(queries.get_archived_day(day, revision).json(), BRIEFLY)
 
 
 @route(router, "/stories/{story_id}.json", schemas.StoryOut, "One story", 404, 422)
 def story(request: HttpRequest, story_id: StoryIdPath, as_of: AsOf = None) -> HttpResponse:
     if as_of is not None:
-        return memento(json_response(queries.get_story_as_of(story_id, as_of), BRIEFLY), request.path, as_of)
+        return mark_as_memento(json_response(queries.get_story_as_of(story_id, as_of), BRIEFLY), request.path, as_of)
     return json_response(queries.get_pinned_story(story_id) or queries.get_story_json(story_id), BRIEFLY)
 
 
@@ -115,7 +115,7 @@ def search_all(
     limit: params.SearchLimit = params.SEARCH_LIMIT,
 ) -> HttpResponse:
     found = queries.search_documents(query, kinds, limit)
-    return answer(found, "no-store" if found.degraded else BRIEFLY)
+    return schema_response(found, "no-store" if found.degraded else BRIEFLY)
 
 
 @route(router, "/categories/{category}.json", schemas.StoriesOut | ShortStoriesOut, "A category", 404, 422)
@@ -130,7 +130,7 @@ def category(
 ) -> HttpResponse:
     if as_of is not None:
         ask = partial(queries.get_category_as_of, category, as_of, cursor=cursor)
-        return memento(json_response(_dump_stories(detail, max_tokens, limit, ask), BRIEFLY), request.path, as_of)
+        return mark_as_memento(json_response(_dump_stories(detail, max_tokens, limit, ask), BRIEFLY), request.path, as_of)
     ask = partial(queries.get_category, category, cursor=cursor)
     return json_response(_dump_stories(detail, max_tokens, limit, ask), SHARED)
 
@@ -152,7 +152,7 @@ def topic(
 
 @route(router, "/entities.json", schemas.EntitiesOut, "Companies, people and products that are in the news", 422)
 def entities(request: HttpRequest, kind: EntityKind | None = None) -> HttpResponse:
-    return answer(queries.list_entities(kind), BRIEFLY)
+    return schema_response(queries.list_entities(kind), BRIEFLY)
 
 
 @route(
@@ -194,12 +194,12 @@ def events(
     def ask(limit: int) -> dict[str, Any]:
         return queries.list_events(date, category, topic, limit, cursor).model_dump(mode="json")
 
-    return json_answer(fit_into_budget(max_tokens, ask(limit), "events", ask), BRIEFLY)
+    return dump_json(fit_into_budget(max_tokens, ask(limit), "events", ask), BRIEFLY)
 
 
 @route(router, "/events/{event_id}.json", schemas.EventOut, "One event, with every report of it", 404, 422)
 def event(request: HttpRequest, event_id: EventIdPath) -> HttpResponse:
-    return answer(queries.get_event(event_id), BRIEFLY)
+    return schema_response(queries.get_event(event_id), BRIEFLY)
 
 
 @route(router, "/storylines/{event_id}.json", schemas.StorylineOut, "One storyline, event by event", 404, 422)
@@ -209,7 +209,7 @@ def storyline(
     limit: ListLimit = params.LIST_LIMIT,
     cursor: Cursor = None,
 ) -> HttpResponse:
-    return answer(queries.get_storyline(event_id, limit, cursor), BRIEFLY)
+    return schema_response(queries.get_storyline(event_id, limit, cursor), BRIEFLY)
 
 
 @route(router, "/consensus.json", schemas.ConsensusOut, "Who else reports a story", 404, 422)
@@ -220,7 +220,7 @@ def consensus(
     ] = None,
     headline: Annotated[str | None, Query(max_length=params.MAX_HEADLINE_QUERY)] = None,
 ) -> HttpResponse:
-    return answer(queries.get_consensus(story_id, headline), BRIEFLY)
+    return schema_response(queries.get_consensus(story_id, headline), BRIEFLY)
 
 
 @route(router, "/citations/{story_id}.json", schemas.CitationOut, "One citation", 404, 410, 422)
@@ -229,19 +229,19 @@ def citation(
     story_id: StoryIdPath,
     format: CitationFormat = CitationFormat.LAYERED,  # noqa: A002  the contract's name
 ) -> HttpResponse:
-    return answer(queries.get_pinned_citation(story_id, format) or queries.get_citation(story_id, format), BRIEFLY)
+    return schema_response(queries.get_pinned_citation(story_id, format) or queries.get_citation(story_id, format), BRIEFLY)
 
 
 @route(router, "/editor-take/{day}.json", schemas.EditorTakeOut, "The editor's take on a day", 404, 422)
 def editor_take(request: HttpRequest, day: Day) -> HttpResponse:
-    return answer(queries.get_editor_take(day), BRIEFLY)
+    return schema_response(queries.get_editor_take(day), BRIEFLY)
 
 
 @route(router, "/provenance/{day}.json", schemas.ProvenanceOut, "How to check a day", 404, 422)
 def provenance(request: HttpRequest, day: Day, revision: Revision = None, as_of: AsOf = None) -> HttpResponse:
     if as_of is not None and revision is None:
-        return memento(answer(queries.get_provenance_as_of(as_of, day), BRIEFLY), request.path, as_of)
-    return answer(queries.get_provenance(day, revision=revision), BRIEFLY)
+        return mark_as_memento(schema_response(queries.get_provenance_as_of(as_of, day), BRIEFLY), request.path, as_of)
+    return schema_response(queries.get_provenance(day, revision=revision), BRIEFLY)
 
 
 # Generated clients depend on the ids of these three, whose routes were in `sources` once.
@@ -249,7 +249,7 @@ def provenance(request: HttpRequest, day: Day, revision: Revision = None, as_of:
     router, "/sources.json", SourcesOut, "The roster of 24 publications", 422, tags=["roster"], operation_id="sources_api_sources"
 )
 def sources(request: HttpRequest, tier: Annotated[int | None, Query(ge=1, le=4)] = None) -> HttpResponse:
-    return answer(queries.list_sources(tier), BRIEFLY)
+    return schema_response(queries.list_sources(tier), BRIEFLY)
 
 
 @route(
@@ -262,7 +262,7 @@ def sources(request: HttpRequest, tier: Annotated[int | None, Query(ge=1, le=4)]
     operation_id="sources_api_verify_source",
 )
 def verify_source(request: HttpRequest, publication_name: Annotated[str, Query(max_length=500)]) -> HttpResponse:
-    return answer(sources_queries.verify_source(publication_name), BRIEFLY)
+    return schema_response(sources_queries.verify_source(publication_name), BRIEFLY)
 
 
 @route(
@@ -274,4 +274,4 @@ def verify_source(request: HttpRequest, publication_name: Annotated[str, Query(m
     operation_id="sources_api_feeds_health",
 )
 def feeds_health(request: HttpRequest) -> HttpResponse:
-    return answer(queries.get_feeds_health(), "no-store")
+    return schema_response(queries.get_feeds_health(), "no-store")

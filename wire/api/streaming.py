@@ -14,7 +14,7 @@ import orjson
 from django.conf import settings
 
 from config.database import routing
-from config.database.threads import in_thread
+from config.database.threads import run_in_thread
 from config.errors import InvalidArgument, NotFound, Unavailable, WireError
 from config.http.connection_slots import Places, wait_for_disconnect
 from config.http.publish_waiters import Watch
@@ -24,7 +24,7 @@ from wire.queries.changes import LIMIT, MOST, build_cursor_behind, get_changes, 
 from wire.queries.limits import check_limits
 from wire.schemas.params import read_moment
 from wire.schemas.proofs import ChangesOut
-from wire.text.provenance import timestamp
+from wire.text.provenance import to_rfc3339
 
 LONGEST_WAIT: Final = 25  # seconds; proxies close what is silent for longer
 HEARTBEAT: Final = 15.0
@@ -86,7 +86,7 @@ class StreamingMiddleware:
 
 
 async def _answer_limits(_scope: Scope, _receive: Receive, send: Send) -> None:
-    found = await in_thread(check_limits, goes_outside=True)  # Redis may be slow
+    found = await run_in_thread(check_limits, goes_outside=True)  # Redis may be slow
     await _send_json(send, 200, found.model_dump_json().encode())
 
 
@@ -110,7 +110,7 @@ async def _redirect_timegate(scope: Scope, _receive: Receive, send: Send) -> Non
     site, query = settings.WIRE_SITE_URL, scope.get("query_string", b"").decode("latin-1")
     query = "".join(f"{part}&" for part in query.split("&") if part and not part.startswith("as_of="))
     headers = [
-        (b"location", f"{site}{path}?{query}as_of={timestamp(moment)}".encode()),
+        (b"location", f"{site}{path}?{query}as_of={to_rfc3339(moment)}".encode()),
         (b"vary", b"accept-datetime"),
         (b"link", f'<{site}{path}>; rel="original"'.encode()),
     ]
@@ -131,7 +131,7 @@ async def _answer_poll(scope: Scope, receive: Receive, send: Send) -> None:
 
 async def _stream_changes(scope: Scope, receive: Receive, send: Send) -> None:
     params = _read_params(scope)
-    with _places.hold(scope, MAX_STREAMS) as refusal:
+    with _places.hold_slot(scope, MAX_STREAMS) as refusal:
         if refusal is not None:
             await refusal.send(send, jsonrpc=False)
             return
@@ -192,13 +192,13 @@ async def _send_new_changes(send: Send, kinds: Any, cursor: str, leaving: "async
 
 
 async def _read_last_cursor() -> str:
-    return await in_thread(lambda: routing.read(get_last_cursor))
+    return await run_in_thread(lambda: routing.run_query(get_last_cursor))
 
 
 async def _read_changes(**asked: Any) -> ChangesOut:
     if routing.source.away:
         raise Unavailable
-    return await in_thread(lambda: routing.read(lambda: get_changes(**asked)))
+    return await run_in_thread(lambda: routing.run_query(lambda: get_changes(**asked)))
 
 
 def _parse_params(params: dict[str, str], known: set[str]) -> dict[str, Any]:

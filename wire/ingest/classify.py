@@ -15,7 +15,7 @@ from typing import Final
 from django.conf import settings
 
 from wire.text.filters import find_genre
-from wire.text.lexicons import load
+from wire.text.lexicons import load_lexicon
 from wire.text.vocabulary import Category, Topic
 
 MODEL_FILE: Final = settings.BASE_DIR / "fixtures" / "category_model.json"
@@ -23,8 +23,8 @@ BIAS: Final = "bias"
 
 Model = dict[Category, dict[str, float]]  # by category, the weight of each feature and the bias
 
-_OPENINGS: Final = {word: opening for opening, words in load("headlines")["openings"].items() for word in words.split()}
-_MARKS: Final = {mark: re.compile(pattern) for mark, pattern in load("headlines")["marks"].items()}
+_OPENINGS: Final = {word: opening for opening, words in load_lexicon("headlines")["openings"].items() for word in words.split()}
+_MARKS: Final = {mark: re.compile(pattern) for mark, pattern in load_lexicon("headlines")["marks"].items()}
 HEADLINE_WEIGHT: Final = 3.0
 TOPIC_THRESHOLD: Final = 3.0  # one plain mention in the headline; of what summaries say too, three there
 RELEVANCE_THRESHOLD: Final = 3.0  # one plain mention of AI anywhere, or a hint (weight 1) in the headline

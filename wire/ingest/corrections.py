@@ -16,7 +16,7 @@ from wire.models import Event, Snapshot, Story, StoryPair, WireState
 from wire.publishing import changelog
 from wire.publishing.grouping import event_store, storyline_store
 from wire.publishing.publish import publish_day, republish_days
-from wire.text.plain_text import MEDIUM, REASON, SHORT, byline, cut, plain_line, plain_text
+from wire.text.plain_text import MEDIUM, REASON, SHORT, cut_text, extract_author, plain_line, plain_text
 from wire.text.vocabulary import NEWER_RULES, Category, ChangeKind, PairLabel, Status, Topic, get_merged_into
 
 # What becomes of the reason for an event: an open day is published again anyway, and gives no reason.
@@ -54,10 +54,10 @@ def clean_typed_texts(*, headline: str | None = None, summary: str | None = None
         if not changes["headline"]:
             raise InvalidArgument("The headline would be empty.", "Write one; markup is not text.")
     if summary is not None:
-        medium = cut(plain_text(summary, MAX_RAW), MEDIUM)
-        changes |= {"summary_medium": medium, "summary_short": cut(medium, SHORT)}
+        medium = cut_text(plain_text(summary, MAX_RAW), MEDIUM)
+        changes |= {"summary_medium": medium, "summary_short": cut_text(medium, SHORT)}
     if author is not None:
-        changes["author"] = byline(author)
+        changes["author"] = extract_author(author)
     return changes
 
 
@@ -175,7 +175,7 @@ def replace_publication(
     """Replace a publication; the newest unsealed day names the new roster. Raises: RosterLocked, InvalidArgument."""
     now, reason = now or timezone.now(), validate_reason(reason)
     WireState.lock()
-    revision = roster.replace(retire, admit, reason=reason, on=now.astimezone(dt.UTC).date())
+    revision = roster.replace_publication(retire, admit, reason=reason, on=now.astimezone(dt.UTC).date())
     change = changelog.ChangeDraft(ChangeKind.ROSTER_REPLACED, str(revision.number), revision.number)
     changelog.record_changes([change], now.replace(microsecond=0))
     WireState.raise_version()

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from wire.ingest.match import Known
 from wire.ingest.normalise import Rejected, StoryDraft, is_google_news
-from wire.text.identity import MAX_URL_LENGTH, chatbotnews_id, escape_part, headline_key
+from wire.text.identity import MAX_URL_LENGTH, chatbotnews_id, escape_url_part, headline_key
 
 SAME_MOMENT: Final = dt.timedelta(minutes=1)
 NEAR: Final = dt.timedelta(hours=72)  # how far apart two addresses of one article may be dated
@@ -118,7 +118,7 @@ def _are_several_items(items: Sequence[StoryDraft]) -> bool:
 
 
 def _add_fragment(draft: StoryDraft, page: str, mark: str) -> StoryDraft:
-    room, fragment = min(200, MAX_URL_LENGTH - len(page) - 1), escape_part(mark)
+    room, fragment = min(200, MAX_URL_LENGTH - len(page) - 1), escape_url_part(mark)
     if len(fragment) > room:  # two long ones may begin alike
         ending = chatbotnews_id(fragment).removeprefix("cbn")
         fragment = re.sub(r"%.?$", "", fragment[: max(0, room - len(ending))]) + ending

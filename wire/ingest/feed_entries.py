@@ -14,7 +14,7 @@ from config.url_secrets import mask_address, mask_addresses
 from sources.entries import Entry
 from sources.fetch import Policy
 from sources.models import Feed
-from sources.parse import Parsed, parse, search_url
+from sources.parse import Parsed, build_search_url, parse_feed
 from sources.parse.dates import read_date
 from wire.ingest.match import Outcome
 from wire.ingest.normalise import MAX_HEADLINE, Rejected
@@ -49,7 +49,7 @@ def list_feeds(publication: str | None = None) -> list[Feed]:
 
 
 def get_feed_address(feed: Feed) -> str:
-    return feed.url or search_url(feed.query)
+    return feed.url or build_search_url(feed.query)
 
 
 def get_fetch_policy() -> Policy:
@@ -59,7 +59,7 @@ def get_fetch_policy() -> Policy:
 
 def parse_feed(feed: Feed, body: bytes, content_type: str = "", url: str = "") -> Parsed:
     """Parse a feed's body, its entries under its publication's name. Raises: InvalidFeed."""
-    parsed = parse(body, content_type=content_type, url=url)
+    parsed = parse_feed(body, content_type=content_type, url=url)
     return replace(parsed, entries=[entry.with_publisher(feed.publication.name) for entry in parsed.entries])
 
 

@@ -13,7 +13,7 @@ from wire.ingest.normalise import Context, StoryDraft, is_google_news
 from wire.models import Story, StoryRevision
 from wire.models.snapshot import is_sealed
 from wire.text.identity import headline_key
-from wire.text.lexicons import load
+from wire.text.lexicons import load_lexicon
 from wire.text.vocabulary import NEWER_RULES
 
 SAME_NEWS: Final = dt.timedelta(hours=72)  # how far apart a publisher and Google News may date one article
@@ -22,7 +22,7 @@ DATE: Final = ("published_at", "published_at_estimated")
 REVISED_AGAIN_AFTER: Final = dt.timedelta(hours=1)
 Texts = Mapping[str, str | None]
 # What changes without anybody having written anything. Only comparisons leave it out.
-_COUNTER: Final = re.compile("|".join(load("headlines")["counters"]), re.I)
+_COUNTER: Final = re.compile("|".join(load_lexicon("headlines")["counters"]), re.I)
 
 
 class Outcome(StrEnum):

@@ -10,13 +10,13 @@ from urllib.parse import urlsplit
 from citations.format.bylines import clean_byline
 from sources.entries import Entry
 from sources.models import Feed, Publication
-from sources.names import Name, resolve
+from sources.names import Name, resolve_name
 from sources.parse.dates import read_date
 from sources.vocabulary import FeedType, Tier
 from wire.ingest.classify import Lexicon
 from wire.text.filters import is_caption, is_test_item, repeats_headline, strip_headline
 from wire.text.identity import BadUrl, canonical_url, chatbotnews_id
-from wire.text.plain_text import SHORT, addresses_model, byline, cut, has_forbidden, plain_text, summary
+from wire.text.plain_text import SHORT, addresses_model, cut_text, extract_author, extract_summary, find_forbidden, plain_text
 
 EARLIEST: Final = dt.datetime(1990, 1, 1, tzinfo=dt.UTC)  # before it a date is a slip: year 1, the Unix epoch
 TOLERANCE: Final = dt.timedelta(days=1)  # clocks and time zones differ; further ahead is a mistake
@@ -120,12 +120,12 @@ def normalise_entry(entry: Entry, context: Context) -> StoryDraft:
         url = canonical_url(entry.url)
     except BadUrl as error:
         raise Rejected("bad_url", f"The address cannot be used: {error}.") from error
-    owner = None if is_google_news(url) else resolve(url, context.names)
+    owner = None if is_google_news(url) else resolve_name(url, context.names)
     if owner is not None and owner.canonical != publication.name:
         raise Rejected("url_of_another_publication", f"The address belongs to {owner.canonical}, not to {publication.name}.")
     published_at, estimated = _read_published_at(entry, context)
     medium = choose_summary(entry, headline, of_maker=publication.tier == Tier.CORPORATE)
-    author = clean_byline(byline(entry.author), publication.name, *publication.aliases)
+    author = clean_byline(extract_author(entry.author), publication.name, *publication.aliases)
     if context.feed and not context.feed.ai_only and not context.lexicon.is_about_ai(headline, medium):
         raise Rejected("not_about_ai", f"{headline[:80]!r} is not about AI, and {context.feed} carries all kinds of news.")
     language, image = entry.language.strip().replace("_", "-"), entry.image
@@ -137,7 +137,7 @@ def normalise_entry(entry: Entry, context: Context) -> StoryDraft:
         publication=publication,
         headline=headline,
         author=author,
-        summary_short=cut(medium, SHORT),
+        summary_short=cut_text(medium, SHORT),
         summary_medium=medium,
         category=context.lexicon.category(headline, medium),
         topics=[str(topic) for topic in context.lexicon.topics(headline, medium, publication.name)],
@@ -156,7 +156,7 @@ def normalise_entry(entry: Entry, context: Context) -> StoryDraft:
 def _refuse_forbidden_texts(entry: Entry) -> None:
     texts = (entry.title, entry.url, entry.summary, entry.author, entry.guid, entry.publisher, entry.credited_source)
     for value in (*texts, *entry.other_summaries, str(entry.published_at)):
-        reason = has_forbidden(value)
+        reason = find_forbidden(value)
         if reason:
             raise Rejected(reason, f"A field contains a {reason.replace('_', ' ')}.")
         if len(value) > MAX_RAW:
@@ -165,16 +165,16 @@ def _refuse_forbidden_texts(entry: Entry) -> None:
 
 def _attribute_entry(entry: Entry, context: Context) -> tuple[Publication, str | None, str | None]:
     """Return publication, `via` and `credited_source`. No story ever names a publisher outside the roster. Raises: Rejected."""
-    known = resolve(entry.publisher, context.names)
+    known = resolve_name(entry.publisher, context.names)
     if known is None:
         name = plain_text(entry.publisher, 80)
         raise Rejected("not_in_roster", f"Publisher {name!r} is not one of the 24 publications.", subject=name)
     publication = context.publications[known.canonical]
     credited = plain_text(entry.credited_source, 200) or None
     if publication.tier == Tier.CATEGORY and credited:
-        outlet = resolve(entry.credited_source, context.names)
+        outlet = resolve_name(entry.credited_source, context.names)
         if entry.source_url:  # where there is an address too, both must mean the same one
-            by_address = resolve(entry.source_url, context.names)
+            by_address = resolve_name(entry.source_url, context.names)
             outlet = by_address if outlet in (None, by_address) else None
         if outlet is not None:
             return context.publications[outlet.canonical], publication.name, None
@@ -194,14 +194,14 @@ def _is_credited_to(publication: Publication, entry: Entry, context: Context) ->
     if entry.source_url:
         host = (urlsplit(entry.source_url).hostname or "").removeprefix("www.")
         return host in {domain.partition("/")[0] for domain in publication.domains}
-    outlet = resolve(entry.credited_source, context.names)
+    outlet = resolve_name(entry.credited_source, context.names)
     return outlet is not None and outlet.canonical == publication.name
 
 
 def choose_summary(entry: Entry, headline: str, *, of_maker: bool) -> str:
     """Return the publisher's first summary that says more than the headline and describes no picture; empty if none does."""
     for raw in (entry.summary, *entry.other_summaries):
-        text = strip_headline(headline, summary(raw))
+        text = strip_headline(headline, extract_summary(raw))
         if text and not is_caption(text, of_maker=of_maker) and not repeats_headline(headline, text):
             return text
     return ""

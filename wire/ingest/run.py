@@ -89,7 +89,7 @@ def run_ingest(
         for ask, outcome in at_work.fetch_answers(article_pages.list_page_requests(well), stop):
             at_work.store_page(due[ask.key], ask, outcome)
         run.published = publish_pending(progress=lambda _day: lease.renew())
-        raw_store.prune(timezone.now())
+        raw_store.delete_expired(timezone.now())
     return run
 
 
@@ -180,7 +180,7 @@ class _Collector:
         if raw_store.sha256(outcome.body) == known.body_sha256:
             return fetch.Unchanged(outcome.etag, outcome.last_modified, outcome.url, outcome.moved_to), None
         body = _read_body(feed, known, outcome, self._context.bind_feed(feed, _get_now()))
-        return (body, None) if isinstance(body, fetch.Failed) else (outcome, body._replace(sha256=raw_store.keep(outcome.body)))
+        return (body, None) if isinstance(body, fetch.Failed) else (outcome, body._replace(sha256=raw_store.save(outcome.body)))
 
     def _store_outcome(self, feed: Feed, outcome: fetch.Outcome, body: _Body | None) -> FeedReport:
         known, now = _current_health(feed), _get_now()
@@ -220,7 +220,7 @@ class _Collector:
             entries = article_pages.read_article_page(feed, known, ask, outcome, now)
             prepared = normalise_entries(entries, context)
             is_kept = any(not entry.is_not_found for entry in entries)
-            digest = raw_store.keep(outcome.body) if is_kept and isinstance(outcome, fetch.Fetched) else ""
+            digest = raw_store.save(outcome.body) if is_kept and isinstance(outcome, fetch.Fetched) else ""
             with transaction.atomic():
                 self._lease.renew()
                 if entries:
@@ -264,7 +264,7 @@ def _read_previous(feed: Feed, digest: str) -> Mapping[str, str]:
 def _current_health(feed: Feed) -> FeedHealth:
     known: FeedHealth = getattr(feed, "health", None) or FeedHealth(feed=feed)
     if known.address != feed_entries.get_feed_address(feed):
-        health.start_over(known, feed_entries.get_feed_address(feed))
+        health.reset_health(known, feed_entries.get_feed_address(feed))
     return known
 
 

@@ -20,7 +20,7 @@ from wire.ingest.normalise import NEWS_LINK, SHARED_FIELDS, Context, Rejected, S
 from wire.models import Story, StoryAlias, StoryRevision, WireState
 from wire.models.snapshot import is_sealed
 from wire.text.identity import chatbotnews_id, headline_key
-from wire.text.provenance import digest, story_content
+from wire.text.provenance import build_story_content, hash_json
 from wire.text.vocabulary import NEWER_RULES, Status
 
 CHUNK: Final = 500  # entries looked up at once; databases bound the parameters of a query
@@ -264,4 +264,4 @@ def build_next_revision(story: Story, latest: StoryRevision, **changes: object) 
 
 
 def set_content_hash(story: Story, revision: StoryRevision) -> None:
-    revision.story_sha256 = digest(story_content(story.chatbotnews_id, story.original_url, revision))
+    revision.story_sha256 = hash_json(build_story_content(story.chatbotnews_id, story.original_url, revision))

@@ -2,14 +2,14 @@
 
 from django.db import migrations
 
-from wire.text.tokens import tokens
+from wire.text.tokens import tokenize
 
 
 def index_again(apps, _schema_editor):
     documents = apps.get_model("wire", "SearchDocument").objects.select_related("story__current")
     for document in documents.iterator(500):
-        headline = tokens(document.story.current.headline)
-        document.tokens = " ".join(headline + tokens(document.story.current.summary_medium))
+        headline = tokenize(document.story.current.headline)
+        document.tokens = " ".join(headline + tokenize(document.story.current.summary_medium))
         document.headline_length = len(headline)
         document.save(update_fields=["tokens", "headline_length"])
 

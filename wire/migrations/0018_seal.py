@@ -1,6 +1,6 @@
 from django.db import migrations, models
 
-from config.database.row_seal import sealing
+from config.database.row_seal import build_seal_migration
 
 
 class Migration(migrations.Migration):
@@ -13,5 +13,5 @@ class Migration(migrations.Migration):
     operations = [
         migrations.AddField("change", "seal", models.BinaryField(editable=False, null=True)),
         migrations.AddField("witnessed", "seal", models.BinaryField(editable=False, null=True)),
-        migrations.RunPython(sealing("wire", "Change", "Witnessed"), migrations.RunPython.noop),
+        migrations.RunPython(build_seal_migration("wire", "Change", "Witnessed"), migrations.RunPython.noop),
     ]

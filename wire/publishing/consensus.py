@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Final
 
 from rapidfuzz import fuzz
 
-from citations.format.claim_text import comments_on_news, states_news
+from citations.format.claim_text import is_commentary, is_news_statement
 from sources.vocabulary import Tier
 from wire.text.filters import Genre, find_genre
 from wire.text.identity import headline_key
-from wire.text.lexicons import load
-from wire.text.tokens import token, words
+from wire.text.lexicons import load_lexicon
+from wire.text.tokens import stem_word, words
 from wire.text.vocabulary import COMPANIES, Category
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ STATEMENT: Final = 2  # least weight of a headline that says what happened
 FAINT: Final = 0.3  # under a lower consensus, two reports are as often of two happenings as of one
 TYPICAL: Final = 0.9
 Key = tuple[float | str, ...]
-_ACTIONS: Final = frozenset(" ".join(load("actions").values()).split())
+_ACTIONS: Final = frozenset(" ".join(load_lexicon("actions").values()).split())
 _SECOND_THOUGHT: Final = re.compile(r"\s+[—–-]+\s+(?=but |and |though )")
 _BILLIONS: Final = re.compile(r"[$€£¥]\s?\d[\d.,]*\s?(?:b\b|bn\b|billion|t\b|trillion)", re.I)
 
@@ -55,7 +55,7 @@ class Report:
 
 def add_context(report: Report, url: str, houses: "Houses") -> Report:
     """Return a report with its house and its genre."""
-    house, genre = houses.of(report.publisher, report.published_at), find_genre(report.headline, url, report.summary)
+    house, genre = houses.get_owner(report.publisher, report.published_at), find_genre(report.headline, url, report.summary)
     return replace(report, house=house, genre=genre)
 
 
@@ -194,7 +194,7 @@ def rank_reports(reports: Sequence[Report], quotable: Sequence[bool]) -> list[Ke
             not one.is_news,
             one.tier == Tier.CORPORATE,
             total < TYPICAL * max(likeness),
-            not states_news(one.headline),
+            not is_news_statement(one.headline),
             one.tier,
             one.published_at.timestamp(),
             one.chatbotnews_id,
@@ -232,7 +232,7 @@ def rank_event(
 
 def has_action_word(headline: str) -> bool:
     """Return whether a headline has a word for what somebody did, such as launching, suing or hiring."""
-    return any(token(word) in _ACTIONS for word in words(headline))
+    return any(stem_word(word) in _ACTIONS for word in words(headline))
 
 
 def weigh_headline(headline: str, category: str, topics: Collection[str]) -> float:
@@ -244,8 +244,8 @@ def weigh_headline(headline: str, category: str, topics: Collection[str]) -> flo
         return 0
     is_large = bool(_BILLIONS.search(headline))
     is_tracked = is_large or bool(topics)
-    if not is_tracked or not states_news(_SECOND_THOUGHT.split(headline)[0]):
+    if not is_tracked or not is_news_statement(_SECOND_THOUGHT.split(headline)[0]):
         return 0.5 if is_tracked else 0.25
-    if comments_on_news(headline):
+    if is_commentary(headline):
         return 1
     return STATEMENT + bool(COMPANIES & {*topics}) + is_large

@@ -12,14 +12,14 @@ from citations.format.claim_text import (
     Statement,
     StatementKind,
     adds_news,
+    is_news_statement,
+    restates_headline,
     shares_amount,
-    states_news,
-    tells_headline,
 )
-from citations.sentence_boundaries import end_with_stop, sentences
+from citations.sentence_boundaries import add_full_stop, split_sentences
 from sources.vocabulary import Tier
 from wire.publishing.consensus import STATEMENT, Report, has_action_word, rank_event, rank_reports, weigh_headline
-from wire.text.plain_text import SHORT, cut, strip_invisible
+from wire.text.plain_text import SHORT, cut_text, strip_invisible
 from wire.text.vocabulary import Category
 
 MOST_WORDS: Final = 300  # of the brief; addresses are not counted
@@ -82,7 +82,7 @@ class Brief(Report):
     @property
     def is_self_explanatory(self) -> bool:
         """Return whether its headline, alone, tells a reader what happened."""
-        return self.is_news and self.category != Category.ANALYSIS and states_news(self.headline)
+        return self.is_news and self.category != Category.ANALYSIS and is_news_statement(self.headline)
 
 
 class Before(NamedTuple):
@@ -117,7 +117,7 @@ def write_take(day: dt.date, stories: Sequence[Brief], before: Before | None) ->
     going_on = None  # what led the day before, unless it leads again
     if before and before.lead != lead.event_id:
         going_on = next((story for story in fitting if story.event_id == before.lead and story.newsrooms > 1), None)
-        going_on = going_on if going_on and states_news(going_on.headline) else None
+        going_on = going_on if going_on and is_news_statement(going_on.headline) else None
     told = [lead, *filter(None, [going_on])]
     left = [story for story in fitting if story not in told]
     others = _choose_new_stories(_list_other_stories(day, left), told, MOST_OTHERS)
@@ -182,7 +182,8 @@ def extract_detail(markdown: str) -> TakeDetail:
     text = _find_first_paragraph(markdown)
     if BY_RULES in markdown:
         text = _ADDRESS.sub("", text.partition("\n")[0])
-    return TakeDetail(_strip_markup(heading[1]) if heading else "Editor's Take", cut(_strip_markup(" ".join(text.split())), SHORT))
+    title = _strip_markup(heading[1]) if heading else "Editor's Take"
+    return TakeDetail(title, cut_text(_strip_markup(" ".join(text.split())), SHORT))
 
 
 def escape(text: str) -> str:
@@ -235,7 +236,7 @@ def _list_other_stories(day: dt.date, ranked: Sequence[Brief]) -> list[Brief]:
         story
         for story in ranked
         if story.newsrooms > 1
-        and states_news(story.headline)
+        and is_news_statement(story.headline)
         and (len(story.voices) > 1 or story.began.astimezone(dt.UTC).date() >= day)
     ]
     one = [
@@ -259,7 +260,7 @@ def _choose_new_stories(ranked: Sequence[Brief], told: Sequence[Brief], most: in
 
 
 def _tell_one_happening(one: Brief, other: Brief) -> bool:
-    is_retold = any(tells_headline(f"{a.headline} {a.summary}", b.headline) for a, b in ((one, other), (other, one)))
+    is_retold = any(restates_headline(f"{a.headline} {a.summary}", b.headline) for a, b in ((one, other), (other, one)))
     return is_retold or shares_amount(one.headline, other.headline)
 
 
@@ -293,15 +294,15 @@ def _write_additions(lead: Brief, stories: Sequence[Brief], said: str) -> list[s
         if lead.statement.kind == StatementKind.SUMMARY and len(cited) <= LONGEST_CITATION:
             lines.append(escape(cited))
         elif len(news) <= LONGEST_QUOTATION:
-            lines.append(f"{lead.publisher} adds: {escape(_quote(end_with_stop(news)))}")
+            lines.append(f"{lead.publisher} adds: {escape(_quote(add_full_stop(news)))}")
         said = f"{said} {news}"
     publishers = {lead.publisher}
     for story in sorted(stories, key=lambda one: (one.published_at, one.chatbotnews_id)):
         is_other = story.event_id == lead.event_id and story.publisher not in publishers and story.quotable and story.is_news
         if is_other and story.statement.kind == StatementKind.SUMMARY:
-            news = next(sentences(story.statement.news))
+            news = next(split_sentences(story.statement.news))
             if len(news) <= LONGEST_QUOTATION and adds_news(news, said):
-                lines.append(f"[{escape(story.publisher)}]({story.permalink}) adds: {escape(_quote(end_with_stop(news)))}")
+                lines.append(f"[{escape(story.publisher)}]({story.permalink}) adds: {escape(_quote(add_full_stop(news)))}")
                 publishers.add(story.publisher)
                 said = f"{said} {news}"
     return lines[:MOST_ADDITIONS]

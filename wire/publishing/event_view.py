@@ -12,14 +12,14 @@ from wire.publishing import consensus
 from wire.publishing.consensus import FAINT, Report
 from wire.schemas.story import StoryOut
 from wire.text.filters import Genre
-from wire.text.lexicons import compile_patterns, load
+from wire.text.lexicons import compile_patterns, load_lexicon
 
 if TYPE_CHECKING:
     from wire.models import StoryRevision
 
 WIDELY: Final = 3  # independent sources from which an event is widely reported
 
-_FIGURES: Final = compile_patterns(load("quantities")["figures"], {}, re.I)
+_FIGURES: Final = compile_patterns(load_lexicon("quantities")["figures"], {}, re.I)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from typing import Any
 from wire.models import SearchDocument, Story, StoryEntity, StoryRevision, StoryTopic, StoryVector
 from wire.models.search import encode_filters, get_place
 from wire.publishing.entity_links import build_links
-from wire.text.tokens import pairs, run_marks, tokens
+from wire.text.tokens import encode_pairs, list_run_tokens, tokenize
 from wire.text.vocabulary import Status
 
 
@@ -47,12 +47,12 @@ def find_free_places(stories: Sequence[Story]) -> list[int]:
 
 
 def build_document(story: Story, revision: StoryRevision) -> dict[str, Any]:
-    headline, summary = tokens(revision.headline), tokens(revision.summary_medium)
-    in_runs = [*run_marks(revision.headline), *run_marks(revision.summary_medium)]
+    headline, summary = tokenize(revision.headline), tokenize(revision.summary_medium)
+    in_runs = [*list_run_tokens(revision.headline), *list_run_tokens(revision.summary_medium)]
     filters = encode_filters(revision.category, revision.topics, story.publication_id, story.tier)
     return {
         "story_id": story.pk,
         "tokens": " ".join(headline + summary),
         "headline_length": len(headline),
-        "marks": " ".join(dict.fromkeys([*filters, *pairs(headline), *pairs(summary), *in_runs])),
+        "marks": " ".join(dict.fromkeys([*filters, *encode_pairs(headline), *encode_pairs(summary), *in_runs])),
     }

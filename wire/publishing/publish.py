@@ -14,7 +14,7 @@ from django.db import transaction
 from django.db.models import Max
 from django.utils import timezone
 
-from citations.format.formats import CitationFormat, cite
+from citations.format.formats import CitationFormat, cite_story
 from config.errors import RosterLocked
 from sources import picture_store, roster
 from sources.roster import Houses
@@ -157,14 +157,14 @@ def _publish_day(day: dt.date, now: dt.datetime, why: str, leads: Leads) -> Snap
         derived |= {story_id: Derived(event_id, *found) for story_id, found in score_reports(of_event, open_.keys()).items()}
     briefs = list(_brief_stories(live, derived, reports))
     last = Snapshot.objects.order_by("-sequence").first()
-    new = provenance.manifest(
+    new = provenance.build_manifest(
         wire_date=day,
         revision=previous.revision + 1 if previous else 1,
         previous_sha256=last.wire_sha256 if last else None,
-        roster_sha256=roster.current().fingerprint,
+        roster_sha256=roster.get_current_roster().fingerprint,
         editor_take=_write_take(day, briefs, leads, old if sealed else None),
         stories=[
-            provenance.manifest_story(
+            provenance.build_manifest_story(
                 story.chatbotnews_id, revision.revision, revision.story_sha256, *derived[story.chatbotnews_id]
             )
             for story, revision in live
@@ -173,7 +173,7 @@ def _publish_day(day: dt.date, now: dt.datetime, why: str, leads: Leads) -> Snap
     if old is None or sealed:  # a roster or a day before that changed since is no reason to publish a sealed day again
         is_changed = new["stories"] != (old["stories"] if old else [])
     else:
-        is_changed = not provenance.same_publication(old, new)
+        is_changed = not provenance.has_same_content(old, new)
     snapshot = None
     if is_changed:
         snapshot = _append_snapshot(new, last, now, _explain_revision(pending, before, derived, why) if sealed else "")
@@ -268,14 +268,14 @@ def _brief_stories(rows: Sequence[DayStory], derived: Mapping[str, Derived], all
             makers_of_day=tuple(name for name in makers.get(event_id, []) if (event_id, name) in told),
             voices=tuple(name for name in reporting if (event_id, name) in told),
             voices_of_other_days=tuple(name for name in reporting if (event_id, name) not in told),
-            cite=partial(cite, cited, CitationFormat.LAYERED),
+            cite=partial(cite_story, cited, CitationFormat.LAYERED),
             permalink=cited.permalink,
             quotable=not revision.untrusted_instructions,
         )
 
 
 def _append_snapshot(manifest: Mapping[str, Any], last: Snapshot | None, now: dt.datetime, reason: str) -> Snapshot:
-    canonical = provenance.canonical(manifest)
+    canonical = provenance.canonicalize_json(manifest)
     wire_sha256 = provenance.sha256(canonical)
     signature, key = sign_hash(wire_sha256)
     if last and now < last.generated_at:

@@ -90,7 +90,7 @@ def rotate_key(now: dt.datetime | None = None) -> SigningKey:
 
 def get_key_in_force() -> str | None:
     """Return the id of the key in the key file, or None without a file. Raises: OSError, TypeError, ValueError for no such key."""
-    return ed25519.key_id(ed25519.read(key_file())) if key_file().exists() else None
+    return ed25519.compute_key_id(ed25519.read_key(key_file())) if key_file().exists() else None
 
 
 def is_valid_signature(signature: str, wire_sha256: str, public_key: str) -> bool:
@@ -119,8 +119,8 @@ def _load_private_key() -> Ed25519PrivateKey:
 
 
 def _store_key(private: Ed25519PrivateKey, now: dt.datetime | None = None) -> SigningKey:
-    known = {"public_key": ed25519.public_key(private), "created_at": partial(_find_signing_time, now)}
-    return SigningKey.objects.get_or_create(key_id=ed25519.key_id(private), defaults=known)[0]
+    known = {"public_key": ed25519.encode_public_key(private), "created_at": partial(_find_signing_time, now)}
+    return SigningKey.objects.get_or_create(key_id=ed25519.compute_key_id(private), defaults=known)[0]
 
 
 def _find_signing_time(now: dt.datetime | None) -> dt.datetime:

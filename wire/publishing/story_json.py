@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 import zstandard
 from django.conf import settings
 
-from citations.format.formats import Citable, citation_objects
+from citations.format.formats import Citable, build_citation_objects
 from sources.vocabulary import Tier
 from wire.models import Story, StoryJson, StoryRevision
 from wire.schemas.story import CitationObjects, StoryOut
@@ -154,7 +154,7 @@ def render_revision_json(story: Story, revision: StoryRevision, derived: Derived
 def build_story_out(story: Story, revision: StoryRevision, derived: Derived) -> StoryOut:
     """Return a story as one snapshot has it. Not validated again: everything stored was, and a day has hundreds."""
     is_withdrawn = revision.status == Status.WITHDRAWN
-    cited = None if is_withdrawn else CitationObjects.model_construct(None, **citation_objects(to_citable(story, revision)))
+    cited = None if is_withdrawn else CitationObjects.model_construct(None, **build_citation_objects(to_citable(story, revision)))
     return StoryOut.model_construct(
         **{name: getattr(revision, name) for name in COPIED},
         chatbotnews_id=story.chatbotnews_id,

@@ -6,7 +6,7 @@ from typing import Final
 
 import orjson
 
-from citations.format.formats import CitationFormat, cite
+from citations.format.formats import CitationFormat, cite_story
 from config.errors import NotFound, Withdrawn
 from wire.models import Snapshot, Story, StoryRevision
 from wire.publishing.story_json import Derived, build_story_out, get_permalink, render_revision_json, to_citable
@@ -16,7 +16,7 @@ from wire.schemas.proofs import MementoOut
 from wire.schemas.stories_answer import StoriesAnswer
 from wire.schemas.story import CitationObjects, CitationOut, DayOut, ProvenanceOut, StoriesOut
 from wire.text.identity import is_story_id
-from wire.text.provenance import timestamp
+from wire.text.provenance import to_rfc3339
 from wire.text.vocabulary import Category, Status
 
 _PIN: Final = re.compile(r"(cbn-[0-9a-z]{12})@r([1-9][0-9]{0,5})(?:[:.]([0-9a-f]{8,64}))?")
@@ -30,12 +30,12 @@ def find_snapshot_as_of(moment: dt.datetime, day: dt.date | None = None) -> Snap
         snapshot = rows.filter(wire_date=day).order_by("-revision").first()
         if snapshot is None:
             first = snapshots.find_snapshot(day, 1)
-            raise NotFound(f"{day} was not yet published then.", f"It was first published at {timestamp(first.generated_at)}.")
+            raise NotFound(f"{day} was not yet published then.", f"It was first published at {to_rfc3339(first.generated_at)}.")
         return snapshot
     snapshot = rows.filter(wire_date__lte=moment.astimezone(dt.UTC).date()).order_by("-wire_date", "-revision").first()
     if snapshot is None:
         earliest = Snapshot.objects.order_by("sequence").values_list("generated_at", flat=True).first()
-        since = f" It first published at {timestamp(earliest)}." if earliest else ""
+        since = f" It first published at {to_rfc3339(earliest)}." if earliest else ""
         raise NotFound(f"The wire had published nothing by then.{since}", "Ask for a later moment.")
     return snapshot
 
@@ -132,7 +132,7 @@ def get_pinned_citation(story_id: str, form: CitationFormat) -> CitationOut | No
     story, row = found
     if (story.status == Status.WITHDRAWN and not story.merged_into) or row.status == Status.WITHDRAWN:
         raise Withdrawn(f"{story.chatbotnews_id} was withdrawn and must not be cited.", "search_wire finds other coverage.")
-    text = cite(to_citable(story, row), form).replace(get_permalink(story.chatbotnews_id), get_permalink(story_id))
+    text = cite_story(to_citable(story, row), form).replace(get_permalink(story.chatbotnews_id), get_permalink(story_id))
     return CitationOut(citation=text, format=str(form), story_id=story.chatbotnews_id)
 
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from citations.sentence_boundaries import sentences
+from citations.sentence_boundaries import split_sentences
 from config.errors import InvalidArgument
 from sources import names
 from sources import queries as sources_queries
@@ -25,9 +25,9 @@ from wire.schemas.story import StoryOut
 from wire.search.nearest import find_nearest
 from wire.text import claim_match
 from wire.text.claim_match import Statement
-from wire.text.lexicons import load
+from wire.text.lexicons import load_lexicon
 from wire.text.query import Term
-from wire.text.tokens import STOP_WORDS, token, words
+from wire.text.tokens import STOP_WORDS, stem_word, words
 
 MAX_CLAIM: Final = 500  # characters
 FOUND: Final = 20  # stories that are looked at
@@ -37,7 +37,7 @@ PARTS: Final = 0.5  # … from which another report of the same event does, too
 # A report may mean the same from this cosine on; each tenth of the claim's words that it has makes up for a hundredth.
 ALIKE: Final = 0.935
 FOR_WORDS: Final = 0.1
-_REPORTERS: Final = [re.compile(pattern) for pattern in load("attributions")["reporters"]]
+_REPORTERS: Final = [re.compile(pattern) for pattern in load_lexicon("attributions")["reporters"]]
 NOT_MEANT: Final = (
     "confirmed: two or more newsrooms of the roster report it independently, which does not make it true. single_source: one "
     "does. not_found: no report supports these words; that does not make it untrue. Makers' own posts are not counted."
@@ -60,7 +60,7 @@ def corroborate(claim: str) -> CorroborationOut:
     chosen = [event for event in found if event.voices or event.makers or event.similar] or found
     shown = sorted(chosen, key=lambda event: (-len(event.voices), -len(event.similar), -event.coverage))[:EVENTS]
     # The sample wire fetches no feed, so none of its feeds is silent.
-    feeds = [] if is_sample_wire() else sources_queries.feeds_health().feeds
+    feeds = [] if is_sample_wire() else sources_queries.get_feeds_health().feeds
     silent = sorted({feed.publication for feed in feeds if feed.active and (feed.silent or feed.last_success_at is None)})
     notes = [NOT_MEANT]
     if similar := list(dict.fromkeys(voice.publisher for event in found for voice in event.similar)):
@@ -86,7 +86,7 @@ def _find_events(claim: str) -> list[EventView]:
         hits = [story.event_id for story in search_wire(claim, limit=FOUND, group=Group.NONE).stories]
     except InvalidArgument:
         hits = []
-    terms = [Term((token(word),)) for word in dict.fromkeys(words(claim)) if word not in STOP_WORDS][:12]
+    terms = [Term((stem_word(word),)) for word in dict.fromkeys(words(claim)) if word not in STOP_WORDS][:12]
     places = find_newest([terms], limit=FOUND) if terms else []
     more = Story.objects.live().filter(search_document__in=places).values_list("event_id", flat=True)
     ids = list(dict.fromkeys([*hits, *more]))[:FOUND]
@@ -98,7 +98,7 @@ def _split_attribution(claim: str) -> tuple[str | None, str]:
     """Return the newsroom of the roster that a claim names as its reporter, and the claim without that."""
     for pattern in _REPORTERS:
         if match := pattern.search(claim):
-            verdict = names.verify(match["name"], sources_queries.known_names())
+            verdict = names.verify_name(match["name"], sources_queries.list_known_names())
             if verdict.in_roster and verdict.tier != Tier.CORPORATE and verdict.similarity == 1:
                 return verdict.canonical_name, pattern.sub("", claim)
     return None, claim
@@ -123,7 +123,7 @@ def _weigh_event(claim: Statement, view: EventView, newsroom: str | None, likene
     best = max((score for score, counts in zip(scores, of_newsroom, strict=True) if counts), default=0.0)
     bearing, alike = list[EventReport](), list[EventReport]()
     if not claim_match.find_overclaim(claim, *texts):
-        is_whole, is_named = best >= WHOLE and not strange, claim_match.knows_names(claim, *texts)
+        is_whole, is_named = best >= WHOLE and not strange, claim_match.has_all_names(claim, *texts)
         for report, text, score in zip(view.reports, texts, scores, strict=True):
             shared = claim_match.measure_coverage(claim, text, is_part=True) if is_named else 0.0
             if is_whole and score >= PARTS:
@@ -154,7 +154,7 @@ def _read_text(story: StoryOut) -> str:
 
 
 def _to_voice(claim: Statement, story: StoryOut) -> VoiceOut:
-    parts = [story.headline, *sentences(story.summary_medium)]
+    parts = [story.headline, *split_sentences(story.summary_medium)]
     return build_from(
         VoiceOut,
         story,

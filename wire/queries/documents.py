@@ -18,7 +18,7 @@ from wire.schemas.params import SEARCH_LIMIT
 from wire.schemas.story import StoryOut
 from wire.search.ranking import fuse_ranks
 from wire.text.plain_text import plain_text
-from wire.text.provenance import timestamp
+from wire.text.provenance import to_rfc3339
 
 STORY: Final = "story"
 EVENT: Final = "event"
@@ -108,7 +108,7 @@ def _to_hit(kind: str, story: StoryOut, own_id: str = "") -> DocumentHit:
         title=story.headline,
         url=f"{settings.WIRE_SITE_URL}/{kind}/{own_id}" if own_id else story.permalink,
         source=story.original_publisher,
-        published_at=timestamp(story.published_at),
+        published_at=to_rfc3339(story.published_at),
         citation=story.citation_objects.layered_ready if story.citation_objects else "",
         untrusted_instructions=story.untrusted_instructions,
     )

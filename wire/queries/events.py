@@ -33,7 +33,7 @@ from wire.search.cursor import build_cursor_error, count_capped, decode_cursor, 
 from wire.text.filters import Genre, find_genre
 from wire.text.identity import is_story_id
 from wire.text.plain_text import plain_text
-from wire.text.provenance import timestamp
+from wire.text.provenance import to_rfc3339
 from wire.text.vocabulary import Category, Status, Topic
 
 MOST: Final = 500  # stories of one event that are shown; no event of 24 publications comes near
@@ -247,7 +247,7 @@ def list_trending_events(
             return [], "The wire has no story yet."
         until = newest
         rows = live.filter(published_at__gt=newest - window, published_at__lte=newest)
-        note = f"The wire has no story from this time; the window ends at its newest, {timestamp(newest)}, instead."
+        note = f"The wire has no story from this time; the window ends at its newest, {to_rfc3339(newest)}, instead."
     if categories is not None:
         rows = rows.filter(current__category__in=list(categories))
     ids = list(dict.fromkeys(rows.order_by("-published_at").values_list("event_id", flat=True)[:TRENDING]))
@@ -286,7 +286,7 @@ def _to_trend(event_id: str, stories: list[Story], growth: Mapping[int, Growth])
         "url": f"{settings.WIRE_SITE_URL}/story/{named}",
         "engagement_score": round(100 * (reported + (1 - reported) * GROWTH * growing.score if growing else reported), 1),
         "geographic_origin": None,
-        "timestamp": timestamp(stories[0].published_at),
+        "timestamp": to_rfc3339(stories[0].published_at),
         "language": texts[named].language,
         "metadata": {
             "category": texts[named].category,

@@ -21,7 +21,7 @@ from wire.schemas.params import Group
 from wire.schemas.proofs import DayFileOut
 from wire.schemas.stories_answer import StoriesAnswer
 from wire.schemas.story import StoryOut
-from wire.text.provenance import timestamp
+from wire.text.provenance import to_rfc3339
 from wire.text.vocabulary import Category, Status, Topic
 
 NINJS: Final = {"name": "ninjs", "version": "3.0", "schema": "https://www.iptc.org/std/ninjs/ninjs-schema_3.0.json"}
@@ -53,8 +53,8 @@ def get_ninjs_event(event_id: str) -> dict[str, Any]:
         "standard": NINJS,
         "type": "composite",
         "representationType": "full",
-        "firstCreated": timestamp(view.first.published_at),
-        "versionCreated": timestamp(max(report.story.updated_at for report in view.reports)),
+        "firstCreated": to_rfc3339(view.first.published_at),
+        "versionCreated": to_rfc3339(max(report.story.updated_at for report in view.reports)),
         "language": view.lead.language,
         "headlines": [{"role": "main", "value": view.lead.headline}],
         "edNote": view.agreement,
@@ -80,9 +80,9 @@ def _to_ninjs(story: StoryOut) -> dict[str, Any]:
         "type": "text",
         "representationType": "partial",
         "version": str(story.revision),
-        "firstCreated": timestamp(story.first_seen_at),
-        "versionCreated": timestamp(story.updated_at),
-        "contentCreated": timestamp(story.published_at),
+        "firstCreated": to_rfc3339(story.first_seen_at),
+        "versionCreated": to_rfc3339(story.updated_at),
+        "contentCreated": to_rfc3339(story.published_at),
         "pubStatus": "canceled" if is_withdrawn else "usable",
         "language": story.language,
         **({} if is_withdrawn else words),

@@ -35,7 +35,7 @@ def find_shown_picture(story_id: str) -> Picture | None:
 def get_picture(story_id: str) -> bytes:
     """Return a story's picture as WebP, from the store or from its publisher. Raises: NotFound, UpstreamFailed."""
     found = find_picture(story_id)
-    webp = picture_store.read(found.slug, story_id) if found else None
+    webp = picture_store.read_picture(found.slug, story_id) if found else None
     if found and webp is None:
         from sources.picture_fetch import fetch_picture  # these take long to load, and few processes fetch a picture
         from wire.ingest import feed_entries

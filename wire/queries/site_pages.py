@@ -151,7 +151,7 @@ ASKS_NONE: Final = (
 
 def get_feeds_health() -> FeedsHealthOut:
     """Return the age of each source and the state of its feeds; of the sample wire only a note that it fetches none."""
-    found = sources_queries.feeds_health()
+    found = sources_queries.get_feeds_health()
     if is_sample_wire():
         found.note = ASKS_NONE
     return found

@@ -8,7 +8,7 @@ from django.conf import settings
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from citations.sentence_boundaries import first_sentence
+from citations.sentence_boundaries import get_first_sentence
 from config.errors import NotFound, NothingPublished
 from sources.models import utc_today
 from sources.queries import EXTENSION_POLICY
@@ -22,7 +22,7 @@ from wire.schemas import story as schemas
 from wire.schemas.params import LIST_LIMIT
 from wire.schemas.stories_answer import StoriesAnswer
 from wire.search.cursor import build_cursor_error, count_capped, decode_cursor, encode_cursor
-from wire.text.provenance import fpl_anchor
+from wire.text.provenance import build_fpl_anchor
 from wire.text.vocabulary import Category
 
 P = TypeVar("P", bound=schemas.Provenance)
@@ -244,7 +244,7 @@ def _read_take(snapshot: Snapshot) -> schemas.EditorTakeOut:
 
 def _read_take_detail(day: dt.date, markdown: str) -> schemas.TakeDetail:
     detail, url = editors_take.extract_detail(markdown), f"{settings.WIRE_SITE_URL}/editor-take/{day}"
-    sentence = first_sentence(detail.summary)
+    sentence = get_first_sentence(detail.summary)
     if editors_take.BY_HAND not in markdown:  # a generated one begins with "The" or "No"
         sentence = sentence[:1].lower() + sentence[1:]
     cited = f"According to the ChatbotNews.ai Editor's Take of {day}, {sentence.rstrip('.')}. Source: {url}"
@@ -252,6 +252,6 @@ def _read_take_detail(day: dt.date, markdown: str) -> schemas.TakeDetail:
 
 
 def _to_provenance(snapshot: Snapshot, shape: type[P], **computed: Any) -> P:
-    anchor = fpl_anchor(archive_url(snapshot.wire_date, snapshot.revision), snapshot.wire_sha256, snapshot.generated_at)
+    anchor = build_fpl_anchor(archive_url(snapshot.wire_date, snapshot.revision), snapshot.wire_sha256, snapshot.generated_at)
     signature = schemas.Signature(algorithm=SigningKey.ALGORITHM, key_id=snapshot.key_id, value=snapshot.signature)
     return build_from(shape, snapshot, fpl_anchor=schemas.FplAnchor(**anchor), signature=signature, **computed)

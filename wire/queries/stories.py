@@ -7,11 +7,11 @@ from typing import Any, Final, NamedTuple, TypedDict, Unpack
 import orjson
 from django.db.models import Count, Max, Min, QuerySet
 
-from citations.format.formats import CitationFormat, cite
+from citations.format.formats import CitationFormat, cite_story
 from config.errors import NotFound, Withdrawn
 from config.plugins import get_story_extras
 from sources.models import Publication, utc_today
-from sources.queries import canonical_source
+from sources.queries import get_canonical_name
 from wire.models import Story, StoryTopic
 from wire.models.search import encode_filters, get_first_place
 from wire.models.story import StoryListQuerySet, StoryQuerySet
@@ -72,7 +72,9 @@ def get_citation(story_id: str, citation_format: CitationFormat = CitationFormat
             "get_story tells its status; search_wire finds other coverage.",
         )
     return CitationOut(
-        citation=cite(to_citable(story, story.current), citation_format), format=str(citation_format), story_id=story.chatbotnews_id
+        citation=cite_story(to_citable(story, story.current), citation_format),
+        format=str(citation_format),
+        story_id=story.chatbotnews_id,
     )
 
 
@@ -192,8 +194,8 @@ def list_filtered_stories(
 def _build_scope(filters: Filters) -> Scope:
     """Raises: NotInRoster."""
     source, topic = filters.get("source"), filters.get("topic")
-    names = {canonical_source(name, "sources") for name in filters.get("sources") or []}
-    names |= set() if source is None else {canonical_source(source)}
+    names = {get_canonical_name(name, "sources") for name in filters.get("sources") or []}
+    names |= set() if source is None else {get_canonical_name(source)}
     publications = Publication.objects.filter(name__in=names).order_by("pk").values_list("pk", flat=True) if names else []
     any_of = tuple(mark for publication in publications for mark in encode_filters(publication=publication))
     all_of = encode_filters(filters.get("category"), [topic] if topic else [], tier=filters.get("tier"))

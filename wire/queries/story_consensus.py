@@ -22,7 +22,7 @@ from wire.schemas.story import ConsensusOut, FirstReport, MatchOut, SiblingOut, 
 from wire.text import tokens
 from wire.text.quantities import Quantity, find_quantities
 from wire.text.query import MAX_TERMS, Term
-from wire.text.tokens import STOP_WORDS, token, words
+from wire.text.tokens import STOP_WORDS, stem_word, words
 from wire.text.vocabulary import Status
 from wire.text.word_frequency import FREQUENT_WORDS
 
@@ -49,7 +49,7 @@ def get_consensus(story_id: str | None = None, headline: str | None = None) -> C
 
 def _find_nearest_story(headline: str) -> tuple[Story, float] | None:
     """Return the story most like the headline, and its likeness."""
-    asked = [Term((token,)) for token in dict.fromkeys(tokens.tokens(headline)) if token not in FREQUENT_WORDS][:MAX_TERMS]
+    asked = [Term((token,)) for token in dict.fromkeys(tokens.tokenize(headline)) if token not in FREQUENT_WORDS][:MAX_TERMS]
     if not asked:
         return None
     # Those that hold every word, or the very headline would be missed once so many newer stories share a word with it.
@@ -178,7 +178,7 @@ def _map_stems(story: StoryOut) -> dict[str, str]:
     found: dict[str, str] = {}
     for word in words(f"{story.headline} {story.summary_medium}"):
         if word not in FREQUENT_WORDS and len(word) > 2 and not word.isdigit():
-            found.setdefault(token(word), word)
+            found.setdefault(stem_word(word), word)
     return found
 
 
@@ -194,7 +194,7 @@ def _list_differing_figures(reports: list[StoryOut]) -> list[DifferingFigure]:
     names: dict[str, str] = {}
     for story in reports:
         for text, one in _read_figures(story).items():
-            thing = one.unit or token(one.of.casefold())
+            thing = one.unit or stem_word(one.of.casefold())
             names.setdefault(thing, one.unit or one.of)
             _, publishers = said[thing].setdefault(one.value, (text, []))
             if story.original_publisher not in publishers:

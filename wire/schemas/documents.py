@@ -2,7 +2,7 @@
 
 from ninja import Field, Schema
 
-from wire.text.untrusted_text import fold
+from wire.text.untrusted_text import fold_line
 
 
 class DocumentHit(Schema):
@@ -51,7 +51,7 @@ def build_document(hit: DocumentHit, body: str, **metadata: str | None) -> Docum
     return DocumentOut(
         id=hit.id,
         title=hit.title,
-        text="\n\n".join(filter(None, (fold(hit.title), body, f"Cite as: {fold(hit.citation)}"))),
+        text="\n\n".join(filter(None, (fold_line(hit.title), body, f"Cite as: {fold_line(hit.citation)}"))),
         url=hit.url,
         metadata={name: value for name, value in fields.items() if value},
     )

@@ -13,7 +13,7 @@ from sources.models import utc_today
 from sources.vocabulary import ROSTER_SIZE
 from wire.text.date_range import DAY, read_period
 from wire.text.identity import STORY_ID_PATTERN
-from wire.text.provenance import timestamp
+from wire.text.provenance import to_rfc3339
 from wire.text.vocabulary import Category, Topic
 
 NAMED = "today, yesterday, this week, last week, last 7 days or a month such as May 2026"
@@ -73,7 +73,7 @@ AnyCategory = Annotated[Category, BeforeValidator(fold_case)]
 AnyTopic = Annotated[Topic, BeforeValidator(fold_case)]
 Moment = Annotated[
     dt.datetime,
-    PlainSerializer(timestamp, return_type=str, when_used="json"),
+    PlainSerializer(to_rfc3339, return_type=str, when_used="json"),
     Field(description="RFC 3339, UTC, whole seconds.", json_schema_extra={"format": "date-time"}),
 ]
 Score = Annotated[float, Field(ge=0, le=1, description="0-1, two decimals.")]

@@ -21,16 +21,16 @@ from wire.schemas.stories_answer import StoriesAnswer
 from wire.schemas.story import PeriodOut, SearchOut
 from wire.search.ranking import Scope, build_newest_page, build_ranked_page
 from wire.text.date_range import find_period
-from wire.text.query import EVERYTHING, SOME, Term, forms
-from wire.text.question_language import find_languages, small_words_of
-from wire.text.tokens import chains, token, words
+from wire.text.query import EVERYTHING, SOME, Term, list_query_forms
+from wire.text.question_language import find_languages, list_small_words
+from wire.text.tokens import split_chains, stem_word, words
 from wire.text.vocabulary import COMPANIES
 
 _QUOTED: Final = re.compile(r'"[^"]*"')
 _WORD: Final = re.compile(r"[^\W_]+")
 
 # A word that is a company's name also finds what is about the company without naming it.
-COMPANY_MARKS: Final = {token(topic): encode_filters(topics=[topic]) for topic in COMPANIES}
+COMPANY_MARKS: Final = {stem_word(topic): encode_filters(topics=[topic]) for topic in COMPANIES}
 NEWEST: Final = 5000  # stories whose words a misspelt one may have meant
 SHORTEST: Final = 4  # letters of a word that may be put right
 SHORT: Final = 5  # letters of a word to which many are near: only one that …
@@ -58,7 +58,7 @@ def search_stories(
     right = suggest_corrections(_QUOTED.sub(" ", spelled))
     if right:
         spelled = _WORD.sub(lambda word: right.get(word[0].casefold(), word[0]), spelled)
-    if not chains(spelled) and period is None:
+    if not split_chains(spelled) and period is None:
         raise InvalidArgument("query has no words.", "Give one or more words, or a phrase in double quotes.")
     page = None
     if period and scope.low is None and scope.high is None:
@@ -91,7 +91,7 @@ def _note_missing_period(period: PeriodOut) -> None:
 
 
 def _find_page(query: str, scope: Scope, limit: int, cursor: str | None, sort: Sort, group: Group) -> StoriesAnswer[SearchOut]:
-    asked = forms(query, COMPANY_MARKS)
+    asked = list_query_forms(query, COMPANY_MARKS)
     if not asked:
         return build_newest_page(scope, [EVERYTHING], limit, cursor)
     if sort == Sort.NEWEST:
@@ -109,12 +109,12 @@ def suggest_corrections(question: str) -> dict[str, str]:
     languages, right = find_languages(words(question)), {}
     if len(languages) > 1:  # no telling which dictionary knows its words
         return {}
-    small = small_words_of(languages)
+    small = list_small_words(languages)
     spellings = {word: spelling.lower() for spelling in written for word in words(spelling)}
     for word, spelling in spellings.items():
         if len(word) >= SHORTEST and word.isascii() and word.isalpha() and word not in small:
             in_dictionary = any(f'"{form}":'.encode() in _load_dictionary(languages[0]) for form in (word, spelling))
-            is_known = in_dictionary or is_term_held(Term((token(word),)))
+            is_known = in_dictionary or is_term_held(Term((stem_word(word),)))
             if not is_known and (nearest := _find_nearest_word(word, is_name=word in names)):
                 right[word] = nearest
     return right

@@ -10,10 +10,10 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 from django.views.defaults import bad_request
 
-from config.database.routing import is_away
+from config.database.routing import is_outage
 from config.errors import BadRequest, InternalError, NotFound, NothingPublished, Unavailable
-from config.http.middleware import unavailable
-from config.http.responses import error_answer, json_answer
+from config.http.middleware import build_unavailable_response
+from config.http.responses import dump_json, error_response
 from wire import queries
 
 log = logging.getLogger(__name__)
@@ -21,7 +21,7 @@ log = logging.getLogger(__name__)
 
 @require_safe
 def healthz(_request: HttpRequest) -> HttpResponse:
-    return json_answer({"status": "ok"}, "no-store")
+    return dump_json({"status": "ok"}, "no-store")
 
 
 @require_safe
@@ -37,13 +37,13 @@ def readyz(_request: HttpRequest) -> HttpResponse:
     except NothingPublished as error:
         return _not_ready("snapshot", error.message)
     age = int((timezone.now() - snapshot.generated_at).total_seconds())
-    return json_answer(
+    return dump_json(
         {"status": "ready", "wire_date": snapshot.wire_date, "sequence": snapshot.sequence, "snapshot_age_seconds": age}, "no-store"
     )
 
 
 def _not_ready(what: str, why: str) -> HttpResponse:
-    response = json_answer({"status": "not ready", "what": what, "why": why}, "no-store")
+    response = dump_json({"status": "not ready", "what": what, "why": why}, "no-store")
     response.status_code = 503
     return response
 
@@ -51,7 +51,7 @@ def _not_ready(what: str, why: str) -> HttpResponse:
 def bad_request_page(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Answer 400, as JSON under /api/ and as Django does elsewhere."""
     if request.path.startswith("/api/"):
-        return error_answer(BadRequest())
+        return error_response(BadRequest())
     return bad_request(request, exception)
 
 
@@ -70,14 +70,14 @@ def forbidden(request: HttpRequest, exception: Exception | None = None) -> HttpR
 def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:  # noqa: ARG001
     """Answer 404, as JSON under /api/ and as a page elsewhere."""
     if request.path.startswith("/api/"):
-        return error_answer(NotFound("There is no such address.", "All addresses are described in /api/openapi.json."))
+        return error_response(NotFound("There is no such address.", "All addresses are described in /api/openapi.json."))
     return _render_error_page(request, "404.html", 404)
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
     """Answer 500 without anything internal."""
     if request.path.startswith("/api/"):
-        return error_answer(InternalError())
+        return error_response(InternalError())
     return render(request, "500.html", status=500)
 
 
@@ -86,9 +86,9 @@ def _render_error_page(request: HttpRequest, template: str, status: int) -> Http
     try:
         return render(request, template, status=status)
     except (Error, Unavailable) as error:
-        if not is_away(error):
+        if not is_outage(error):
             raise
-        return unavailable(request)
+        return build_unavailable_response(request)
     finally:
         if not connection.in_atomic_block:
             connections.close_all()  # Django runs its handlers in a thread that never gives its connections back by itself

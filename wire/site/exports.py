@@ -11,7 +11,7 @@ from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
 from config.errors import InvalidArgument, NotFound, UnknownParameter, WireError
-from config.http.responses import BRIEFLY, answer, error_answer
+from config.http.responses import BRIEFLY, error_response, schema_response
 from wire import queries
 from wire.queries.exports import TYPES
 from wire.schemas.params import read_date, read_day
@@ -39,7 +39,7 @@ def file_view(view: View) -> View:
         try:
             return view(request, *args, **kwargs)
         except WireError as error:
-            return error_answer(error)
+            return error_response(error)
 
     return answer_errors
 
@@ -53,7 +53,7 @@ def ndjson(request: HttpRequest, day: str) -> HttpResponse:
 @file_view
 def manifest(request: HttpRequest, day: str) -> HttpResponse:
     """Answer length and checksum of a day's NDJSON."""
-    return answer(queries.describe_day_file(*_parse_day_params(request, day)), BRIEFLY)
+    return schema_response(queries.describe_day_file(*_parse_day_params(request, day)), BRIEFLY)
 
 
 @file_view

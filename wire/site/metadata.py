@@ -29,7 +29,7 @@ def add_site_context(request: HttpRequest) -> dict[str, Any]:
         "sample": SimpleLazyObject(queries.is_sample_wire),
         "navigation": [link for plugin in list_plugins() for link in plugin.navigation],
         "graph": SimpleLazyObject(lambda: render_graph()),
-        "publication_slugs": SimpleLazyObject(sources_queries.slugs_by_name),
+        "publication_slugs": SimpleLazyObject(sources_queries.get_slugs_by_name),
         "canonical": f"{settings.WIRE_SITE_URL}{request.path}",
     }
 

@@ -19,7 +19,7 @@ from config.database import routing
 from config.errors import Unavailable
 from config.http import error_counts, memory_cache
 from config.plugins import list_plugins
-from sources.queries import feeds_health
+from sources.queries import get_feeds_health
 from sources.schemas import FeedHealthOut
 from sources.vocabulary import Circuit
 from wire import queries
@@ -82,7 +82,7 @@ def _list_wire_metrics() -> Iterator[str]:
         age = int((timezone.now() - newest[1]).total_seconds())
         yield _gauge("wire_snapshots", "Snapshots in the chain.", newest[0], kind="counter")
         yield _gauge("wire_snapshot_age_seconds", "Seconds since the newest snapshot was published.", age)
-    feeds = feeds_health().feeds
+    feeds = get_feeds_health().feeds
     states = Counter(map(_classify_feed, feeds))
     yield "# HELP wire_feeds The roster's feeds by state.\n# TYPE wire_feeds gauge"
     yield from (f'wire_feeds{{state="{state}"}} {states[state]}' for state in ("answers", "silent", "fails", "off"))

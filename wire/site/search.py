@@ -18,7 +18,7 @@ from wire.schemas.params import MAX_QUERY, Group, SearchForm, Sort
 from wire.schemas.story import StoryOut
 from wire.site.pages import page, public_page
 from wire.text import tokens
-from wire.text.query import EVERYTHING, Query, Text, forms
+from wire.text.query import EVERYTHING, Query, Text, list_query_forms
 from wire.text.vocabulary import Category, Topic
 
 DEFAULTS: Final = {("sort", Sort.RELEVANCE), ("group", Group.EVENT)}
@@ -60,7 +60,7 @@ def read_form(params: Params) -> SearchForm:
     try:
         form = SearchForm.model_validate({name: value for name, value in params.items() if value} | {"limit": HITS})
         if form.source:
-            form.source = params["source"] = sources_queries.canonical_source(form.source)
+            form.source = params["source"] = sources_queries.get_canonical_name(form.source)
     except ValidationError as error:
         name = str(error.errors()[0]["loc"][0])
         if name == "query":
@@ -81,7 +81,7 @@ def _build_results(form: SearchForm, params: Params, cursor: str | None) -> dict
     else:
         found = queries.list_filtered_stories(**chosen)
     # To mark in the stories: the words searched for, and synonyms where these counted.
-    parsed = forms(found.suggestion or (form.query.replace(found.period.said, " ") if found.period else form.query))
+    parsed = list_query_forms(found.suggestion or (form.query.replace(found.period.said, " ") if found.period else form.query))
     question = EVERYTHING if not parsed else parsed[0 if found.matched == "all words" else -1]
     texts = describe_filters(form)
     filters = [{"text": texts[name], "without": _build_search_address(params, **{name: ""})} for name in FILTERS if params[name]]
@@ -155,11 +155,11 @@ def _choose_summary(story: StoryOut, question: Query) -> str:
     """Return the short summary, or the longer one if the short one lacks words of the question."""
     if story.summary_short == story.summary_medium:
         return story.summary_short
-    headline, short = map(tokens.tokens, (story.headline, story.summary_short))
+    headline, short = map(tokens.tokenize, (story.headline, story.summary_short))
     shares = Text(headline, short).shares(question)
     if all(share == 1 for share in shares):
         return story.summary_short
-    more = Text(headline, tokens.tokens(story.summary_medium)).shares(question)
+    more = Text(headline, tokens.tokenize(story.summary_medium)).shares(question)
     return story.summary_short if more == shares else story.summary_medium
 
 

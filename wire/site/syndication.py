@@ -21,7 +21,7 @@ from wire.schemas.story import EditorTakeOut, StoryOut
 from wire.site.pages import parse_or_404, public_page
 from wire.site.search import FILTERS, SUBSCRIBED, describe_filters, read_form, read_params, write_query
 from wire.templatetags.wire_site import html
-from wire.text.provenance import timestamp
+from wire.text.provenance import to_rfc3339
 from wire.text.vocabulary import Category, Topic
 
 ITEMS: Final = 50
@@ -187,7 +187,7 @@ def _item(url: str, title: str, summary: list[str], more: str, published: dt.dat
 
 
 def _format_dates(published: dt.datetime, updated: dt.datetime) -> dict[str, str]:
-    return {"date_published": timestamp(published), "date_modified": timestamp(updated)}
+    return {"date_published": to_rfc3339(published), "date_modified": to_rfc3339(updated)}
 
 
 def _to_xml(form: str, channel: dict[str, Any], items: Iterable[Item]) -> bytes:

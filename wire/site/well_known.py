@@ -13,7 +13,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from config.errors import NotFound
-from config.http.responses import BRIEFLY, answer, json_answer
+from config.http.responses import BRIEFLY, dump_json, schema_response
 from config.plugins import list_plugins
 from sources import queries as sources_queries
 from wire import queries
@@ -54,7 +54,7 @@ def sitemap_pages(request: HttpRequest) -> HttpResponse:
     """List all pages but stories and events: fixed ones, lists, days with their brief and proof."""
     lists = [f"/category/{category}" for category in Category] + [f"/topic/{topic}" for topic in Topic]
     lists += [f"/about/{entity.slug}" for entity in queries.list_entities().entities if entity.stories]
-    lists += [f"/source/{slug}" for slug in sources_queries.slugs_by_name().values()]
+    lists += [f"/source/{slug}" for slug in sources_queries.get_slugs_by_name().values()]
     days = [f"/{kind}/{day}" for day in queries.list_published_dates() for kind in ("day", "editor-take", "provenance")]
     days += [f"/week/{week}" for week in queries.list_weeks()]
     days += [f"/archive/{day}.ndjson" for day in queries.list_published_dates()]
@@ -132,7 +132,7 @@ def mcp_servers(_request: HttpRequest) -> HttpResponse:
     for changes, more in cards:
         card = wires | changes
         servers.append({name: card[name] for name in ("name", "title", "description")} | {"url": card["remotes"][0]["url"]} | more)
-    response = json_answer({"servers": servers}, BRIEFLY)
+    response = dump_json({"servers": servers}, BRIEFLY)
     response["Access-Control-Allow-Origin"] = "*"
     return response
 
@@ -140,7 +140,7 @@ def mcp_servers(_request: HttpRequest) -> HttpResponse:
 @require_safe
 def wire_keys(_request: HttpRequest) -> HttpResponse:
     """Answer the public keys that ever signed a snapshot; open to scripts of any site."""
-    response = answer(queries.list_wire_keys(), BRIEFLY)
+    response = schema_response(queries.list_wire_keys(), BRIEFLY)
     response["Access-Control-Allow-Origin"] = "*"
     return response
 

@@ -6,20 +6,20 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
 
-from wire.text.lexicons import load
-from wire.text.numbered_names import differ
+from wire.text.lexicons import load_lexicon
+from wire.text.numbered_names import have_other_versions
 from wire.text.quantities import Quantity
 from wire.text.quantities import find_quantities as read_quantities
-from wire.text.tokens import STOP_WORDS, fold_text, token, words
+from wire.text.tokens import STOP_WORDS, fold_text, stem_word, words
 from wire.text.word_frequency import FREQUENT_WORDS, read_frequencies
 
-_LEXICON: Final = load("claim_match")
-_MEANINGS: Final[Mapping[str, str]] = {token(word): token(group.split()[0]) for group in _LEXICON["same"] for word in group.split()}
+_LEXICON: Final = load_lexicon("claim_match")
+_MEANINGS: Final[Mapping[str, str]] = {stem_word(one): stem_word(row.split()[0]) for row in _LEXICON["same"] for one in row.split()}
 
 
 def _stem_words(listed: str) -> frozenset[str]:
     """Return the stems of words, each replaced by the word that stands for its group."""
-    return frozenset(_MEANINGS.get(stem, stem) for stem in map(token, listed.split()))
+    return frozenset(_MEANINGS.get(stem, stem) for stem in map(stem_word, listed.split()))
 
 
 NEGATIONS: Final = frozenset(_LEXICON["negations"].split())
@@ -77,17 +77,17 @@ class Statement:
 
 
 def parse_statement(text: str) -> Statement:
-    return _read(text) if len(text) <= KEPT else _read.__wrapped__(text)
+    return _analyze_text(text) if len(text) <= KEPT else _analyze_text.__wrapped__(text)
 
 
 @lru_cache(maxsize=1024)
-def _read(text: str) -> Statement:
+def _analyze_text(text: str) -> Statement:
     plain = _POSSESSIVE.sub("", _CONTRACTED.sub(" not", text))
     for phrase, other in _PHRASES.items():
         plain = phrase.sub(other, plain)
     quantities, rest = read_quantities(fold_text(plain))
     counted = tuple(replace(one, of=min(_find_stems(one.of), default="")) for one in quantities)
-    months = frozenset(token(match[0]) for match in _MONTH.finditer(plain))
+    months = frozenset(stem_word(match[0]) for match in _MONTH.finditer(plain))
     names = _find_names(plain) - months
     return Statement(plain, _find_stems(rest), counted, names, months, *_find_negations(plain), _find_actions(plain))
 
@@ -111,7 +111,7 @@ def measure_coverage(claim: Statement, told: Statement, *, is_part: bool = False
     return len(claim.told & told.stems) / len(claim.told) if claim.told else 0.0
 
 
-def knows_names(claim: Statement, *told: Statement) -> bool:
+def has_all_names(claim: Statement, *told: Statement) -> bool:
     """Return whether these texts have every name of a claim; its first word is one, too, unless it is frequent in headlines."""
     known = frozenset[str]().union(*(text.stems for text in told))
     first = next(iter(words(claim.text)), "")
@@ -134,7 +134,7 @@ def find_other_figure(claim: Statement, told: Statement) -> str:
         rivals = [other for other in told.quantities if one.counts_alike(other)]
         if rivals and not any(one.agrees(other) for other in told.quantities):
             return f"It says {one.said}, but the record says {' and '.join(dict.fromkeys(other.said for other in rivals))}."
-    if differ(claim.text, told.text):
+    if have_other_versions(claim.text, told.text):
         return "It names another version."
     if claim.months and told.months and claim.months.isdisjoint(told.months):
         return "It names another month."
@@ -166,7 +166,7 @@ def list_missing_names(claim: Statement, told: Statement) -> list[str]:
     first = next(iter(re.findall(r"[^\W_]+(?:-\d+)?", claim.text)), "")
     # A usual word of English that begins a sentence is no name, and no number is.
     is_usual = first.casefold() in FREQUENT_WORDS or bool(read_quantities(fold_text(first))[0])
-    is_name = first[:1].isupper() and not is_usual and token(first) not in read_frequencies(1.0, 0.0)
+    is_name = first[:1].isupper() and not is_usual and stem_word(first) not in read_frequencies(1.0, 0.0)
     names = claim.names | (_find_stems(first) if is_name else frozenset())
     missing = names - told.stems - COMMON - _NO_NAMES
     said = dict.fromkeys(re.findall(r"[^\W\d_]{2,}", claim.text))  # of versions `find_other_figure` judges
@@ -210,7 +210,7 @@ def list_unsupported(claim: Statement, *told: Statement) -> list[str]:
 def _find_stems(text: str) -> frozenset[str]:
     for spelling, american in _SPELLINGS:
         text = spelling.sub(american, text)
-    stems = (token(word) for word in words(text) if word not in STOP_WORDS and word not in NEGATIONS)
+    stems = (stem_word(word) for word in words(text) if word not in STOP_WORDS and word not in NEGATIONS)
     return frozenset(_MEANINGS.get(stem, stem) for stem in stems)
 
 
@@ -249,7 +249,7 @@ def _find_actions(text: str) -> tuple[tuple[str, frozenset[str], frozenset[str]]
     for sentence in _SENTENCE.split(fold_text(text)):
         said = words(sentence)
         for at, word in enumerate(said):
-            verb = _MEANINGS.get(token(word), token(word))
+            verb = _MEANINGS.get(stem_word(word), stem_word(word))
             if verb in _DIRECTED and word not in _NOUNS:
                 before = _find_stems(" ".join(said[max(at - REACH, 0) : at]))
                 behind = _find_stems(" ".join(said[at + 1 : at + 1 + REACH]))

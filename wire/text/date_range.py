@@ -92,14 +92,14 @@ def _read_span(match: re.Match[str], today: dt.date) -> tuple[dt.date, dt.date] 
             first = dt.date(year, month, days[0] if days else 1)
             return first, first + DAY if days else _add_months(first, 1)
         if "count" in found:
-            return _go_back(today, int(found["count"]), found["unit"]), today + DAY
+            return _subtract_units(today, int(found["count"]), found["unit"]), today + DAY
         if named := found.get("named"):
             if named in ("today", "yesterday"):
                 return (today, today + DAY) if named == "today" else (today - DAY, today)
             which, unit = named.split()
             begins = {"week": today - today.weekday() * DAY, "month": today.replace(day=1), "year": today.replace(month=1, day=1)}
             first = begins[unit]
-            return (first, today + DAY) if which == "this" else (_go_back(first, 1, unit), first)
+            return (first, today + DAY) if which == "this" else (_subtract_units(first, 1, unit), first)
         year = int(found["year"])
         if "season" in found:
             first = dt.date(year, SEASONS[found["season"]], 1)
@@ -117,7 +117,7 @@ def _read_span(match: re.Match[str], today: dt.date) -> tuple[dt.date, dt.date] 
         return None
 
 
-def _go_back(day: dt.date, count: int, unit: str) -> dt.date:
+def _subtract_units(day: dt.date, count: int, unit: str) -> dt.date:
     if unit in ("day", "week"):
         return day - count * (7 if unit == "week" else 1) * DAY
     return _add_months(day, -count * (12 if unit == "year" else 1))

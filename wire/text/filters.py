@@ -7,10 +7,10 @@ from functools import lru_cache
 from itertools import chain
 from typing import Final
 
-from citations.sentence_boundaries import ends_whole, first_sentence
-from wire.text.lexicons import compile_patterns, join_patterns, load
+from citations.sentence_boundaries import ends_like_sentence, get_first_sentence
+from wire.text.lexicons import compile_patterns, join_patterns, load_lexicon
 
-_LEXICON: Final = load("filters")
+_LEXICON: Final = load_lexicon("filters")
 _PARTS: Final[Mapping[str, str]] = _LEXICON["parts"]
 _BOILERPLATE: Final = compile_patterns([*chain.from_iterable(_LEXICON["sentences"].values())], _PARTS)
 _GLUED: Final = compile_patterns(_LEXICON["glued"]["patterns"], _PARTS)
@@ -21,7 +21,7 @@ def is_boilerplate(sentence: str) -> bool:
     return bool(_BOILERPLATE.fullmatch(sentence.strip().rstrip(" .!?…:")))
 
 
-def strip_glued(text: str) -> str:
+def strip_navigation(text: str) -> str:
     """Return the text without navigation and credits that run into its first sentence."""
     glued = _GLUED.match(text)
     return text[glued.end() :] if glued else text
@@ -55,7 +55,7 @@ def is_caption(text: str, *, of_maker: bool = False) -> bool:
         if seen - 2 * len(words["news"]) >= (2 if pictures else 4):
             return True
     has_scenery = bool(_DESCRIPTIONS["scenery"].search(text))
-    if not ends_whole(text):
+    if not ends_like_sentence(text):
         is_label = len(text) <= _LONGEST_LABEL and not _SAYS_SOMETHING.search(text)
         return is_label or found["described"] or found["begins_with_picture"] or has_scenery
     return found["begins_with_picture"] and found["described"] and has_scenery
@@ -69,7 +69,7 @@ def repeats_headline(headline: str, text: str) -> bool:
 
 def strip_headline(headline: str, text: str) -> str:
     """Return `text` from its second sentence on if its first repeats the headline; as it is if it has no other."""
-    first = first_sentence(text)
+    first = get_first_sentence(text)
     return text[len(first) :].lstrip() or text if repeats_headline(headline, first) else text
 
 
@@ -115,7 +115,7 @@ class Genre(StrEnum):
 
 # Round-ups that are better known by their form.
 _SERIAL: Final = frozenset({Genre.LIVE, Genre.PODCAST, Genre.NEWSLETTER})
-_GENRES: Final = load("genres")
+_GENRES: Final = load_lexicon("genres")
 _HEADLINES, _SUMMARIES, _SECTIONS = (
     {Genre(genre): compile_patterns(patterns, _GENRES["parts"], re.I) for genre, patterns in _GENRES[name].items()}
     for name in ("headlines", "summaries", "sections")

@@ -29,7 +29,7 @@ def _find_spans(folded: str, question: Query) -> list[tuple[int, int]]:
     """Return beginning and end of each word, name and phrase asked for. The words of a phrase count together only."""
     placed = tokens.locate_tokens(folded)
     words = [one for one in placed if tokens.is_word(one[0])]
-    placed += [(tokens.token(one), start, end) for one, start, end in tokens.locate_characters(folded)]
+    placed += [(tokens.stem_word(one), start, end) for one, start, end in tokens.locate_characters(folded)]
     in_phrases = {word for phrase in question.phrases for word in phrase}
     alone = [term for term in question.terms if term.prefixes or not in_phrases.issuperset(term.exact)]
     spans = [

@@ -14,7 +14,7 @@ from typing import Final, Literal
 import idna
 
 from config.unicode import normalize
-from wire.text.lexicons import load
+from wire.text.lexicons import load_lexicon
 
 # Characters of a canonical URL, all of them ASCII; a raw one may be four times as long before it is refused.
 MAX_URL_LENGTH: Final = 2048
@@ -34,7 +34,7 @@ class BadUrl(ValueError):
 
 # Each of these, and of the word list, says how a reader arrived, never which article. Adding one changes ids.
 TRACKING_PREFIXES: Final = ("utm_", "mtm_", "itm_", "hsa_", "guce_referrer")
-TRACKING_PARAMETERS: Final = frozenset(chain.from_iterable(map(str.split, load("tracking_parameters").values())))
+TRACKING_PARAMETERS: Final = frozenset(chain.from_iterable(map(str.split, load_lexicon("tracking_parameters").values())))
 
 _URL = re.compile(r"https?:(?://([^/?#]*))?([^?#]*)(?:\?([^#]*))?", re.I)  # RFC 3986, appendix B
 _LINE_BREAKS = re.compile(r"[\t\n\r]")
@@ -117,7 +117,7 @@ def _canonical_authority(authority: str) -> str:
 
 
 def _canonical_path(path: str) -> str:
-    path = escape_part(path)
+    path = escape_url_part(path)
     if "/." in path:
         kept: list[str] = []
         for segment in path.split("/"):  # RFC 3986 §5.2.4
@@ -133,7 +133,7 @@ def _canonical_query(query: str) -> str:
     if not query:
         return ""
     # Links escaped once too often arrive as `a=1&amp;b=2`.
-    parameters = [re.sub("^(?:amp;)+", "", parameter) for parameter in escape_part(query).split("&")]
+    parameters = [re.sub("^(?:amp;)+", "", parameter) for parameter in escape_url_part(query).split("&")]
     named = [(parameter.partition("=")[0], parameter) for parameter in parameters if parameter]
     kept = [
         (name, parameter)
@@ -143,7 +143,7 @@ def _canonical_query(query: str) -> str:
     return "?" + "&".join(parameter for _, parameter in sorted(kept, key=itemgetter(0))) if kept else ""
 
 
-def escape_part(part: str) -> str:
+def escape_url_part(part: str) -> str:
     """Return a part of an address in its one spelling (RFC 3986 §6.2.2): no needless escapes, the others in upper case."""
 
     def escape(match: re.Match[str]) -> str:

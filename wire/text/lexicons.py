@@ -11,7 +11,7 @@ _FOLDER: Final = Path(__file__).parents[2] / "fixtures" / "lexicons"
 
 
 @cache
-def load(name: str) -> dict[str, Any]:
+def load_lexicon(name: str) -> dict[str, Any]:
     """Return the content of fixtures/lexicons/NAME.toml. Callers must not change it: it is read once."""
     return tomllib.loads((_FOLDER / f"{name}.toml").read_text(encoding="utf-8"))
 
@@ -19,10 +19,10 @@ def load(name: str) -> dict[str, Any]:
 def join_patterns(patterns: Iterable[str], parts: Mapping[str, str]) -> str:
     """Return one pattern for what any of these match; `<name>` in them, and in parts, stands for the part of that name."""
 
-    def expand(text: str) -> str:
-        return re.sub(r"<(\w+)>", lambda match: expand(parts[match[1]]), text)
+    def expand_placeholders(text: str) -> str:
+        return re.sub(r"<(\w+)>", lambda match: expand_placeholders(parts[match[1]]), text)
 
-    return "|".join(f"(?:{expand(pattern)})" for pattern in patterns)
+    return "|".join(f"(?:{expand_placeholders(pattern)})" for pattern in patterns)
 
 
 def compile_patterns(patterns: Iterable[str], parts: Mapping[str, str], flags: int = 0) -> re.Pattern[str]:

@@ -15,7 +15,7 @@ _NO_NAME: Final = re.compile(r"about|after|all|at|by|first|for|from|in|last|next
 
 
 @lru_cache(maxsize=16_384)
-def versions(headline: str) -> Mapping[str, frozenset[str]]:
+def find_versions(headline: str) -> Mapping[str, frozenset[str]]:
     """Return the numbers that each name of a headline goes with."""
     found: dict[str, set[str]] = {}
     for pattern in (_NUMBERED, _LETTERED):
@@ -25,7 +25,7 @@ def versions(headline: str) -> Mapping[str, frozenset[str]]:
     return {name: frozenset(numbers) for name, numbers in found.items()}
 
 
-def differ(one: str, other: str) -> bool:
+def have_other_versions(one: str, other: str) -> bool:
     """Return whether two headlines give a name that both have no number in common."""
-    mine, theirs = versions(one), versions(other)
+    mine, theirs = find_versions(one), find_versions(other)
     return any(mine[name].isdisjoint(theirs[name]) for name in mine.keys() & theirs.keys())

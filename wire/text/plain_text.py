@@ -6,10 +6,10 @@ from typing import Final
 
 import nh3
 
-from citations.sentence_boundaries import STOP, ends_whole, first_sentence, whole_sentences
+from citations.sentence_boundaries import STOP, ends_like_sentence, get_first_sentence, keep_whole_sentences
 from config.unicode import normalize
-from wire.text.filters import is_boilerplate, strip_glued
-from wire.text.lexicons import compile_patterns, join_patterns, load
+from wire.text.filters import is_boilerplate, strip_navigation
+from wire.text.lexicons import compile_patterns, join_patterns, load_lexicon
 
 # Characters at most of a `summary_short`, a `summary_medium`, an author, an editor's reason.
 SHORT: Final = 160
@@ -18,7 +18,7 @@ BYLINE: Final = 200
 REASON: Final = 500
 
 _DROPPED: Final = frozenset({"script", "style", "svg", "figcaption"})
-_LEXICON: Final = load("plain_text")
+_LEXICON: Final = load_lexicon("plain_text")
 _PARTS: Final[dict[str, str]] = _LEXICON["parts"]
 _CREDITS: Final[dict[str, list[str]]] = _LEXICON["credits"]
 _BLOCKS: Final = frozenset(_LEXICON["block_tags"].split())
@@ -97,25 +97,25 @@ def strip_invisible(text: str) -> str:
     return text
 
 
-def summary(markup: str) -> str:
+def extract_summary(markup: str) -> str:
     """Return the publisher's own opening sentences, at most MEDIUM characters, without credits, greetings and "Read more"."""
     text = " ".join(_IN_BRACKETS.sub("", plain_text(markup, 2 * MEDIUM)).split())
     credit = _CREDIT_FIRST.match(text)
     printed = text[credit.end() :] if credit else text
-    text = strip_glued(printed)
-    while (sentence := first_sentence(text)) and is_boilerplate(sentence):
-        text = strip_glued(text[len(sentence) :].lstrip())
+    text = strip_navigation(printed)
+    while (sentence := get_first_sentence(text)) and is_boilerplate(sentence):
+        text = strip_navigation(text[len(sentence) :].lstrip())
     opening = text
-    while (shorter := _strip_tail(text)) != text:
+    while (shorter := _strip_call_to_read(text)) != text:
         text = shorter
-    if len(text) > SHORT and not ends_whole(text):  # so long a one was cut off on its way here
-        text = whole_sentences(text, len(text)) or text
+    if len(text) > SHORT and not ends_like_sentence(text):  # so long a one was cut off on its way here
+        text = keep_whole_sentences(text, len(text)) or text
     if opening != printed and len(text) < _FRAGMENT and text.endswith("…"):  # cut off before it said anything
         return ""
-    return cut(text, MEDIUM)
+    return cut_text(text, MEDIUM)
 
 
-def cut(text: str, limit: int) -> str:
+def cut_text(text: str, limit: int) -> str:
     """Return the whole sentences of `text` that fit in `limit` (≥ 1) characters; if none does, whole words and `…`, not from within
     a quotation if half of the words stand before it.
 
@@ -124,7 +124,7 @@ def cut(text: str, limit: int) -> str:
     """
     if len(text) <= limit:
         return text
-    if whole := whole_sentences(text, limit):
+    if whole := keep_whole_sentences(text, limit):
         return whole
     text = _cut_at_word(text, limit)
     opened = [text.rindex(a) for a, b in ('""', "“”", "«»") if (text.count(a) % 2 if a == b else text.count(a) > text.count(b))]
@@ -132,7 +132,7 @@ def cut(text: str, limit: int) -> str:
     return text[:at].rstrip(_DANGLING) + "…" if len(text) // 2 < at < len(text) else text
 
 
-def byline(raw: str) -> str | None:
+def extract_author(raw: str) -> str | None:
     """Return the author's name out of a feed's author field, at most BYLINE characters; None when it names nobody."""
     name = _CONTACT.sub("", _MAILBOX.sub(r"\1", plain_text(raw, 4 * BYLINE)))
     name = " ".join(_BY.sub("", name.strip()).split()).strip(" ,;:|/–—-")
@@ -141,7 +141,7 @@ def byline(raw: str) -> str | None:
     return _cut_at_word(name, BYLINE)
 
 
-def has_forbidden(raw: str) -> str | None:
+def find_forbidden(raw: str) -> str | None:
     """Return `nul_character` or `lone_surrogate` when `raw` holds one: Postgres stores neither, and neither is text."""
     if "\x00" in raw:
         return "nul_character"
@@ -186,18 +186,18 @@ def _cut_at_word(text: str, limit: int) -> str:
     return (words[0] if words else text[: limit - 1]).rstrip(_DANGLING) + "…"
 
 
-def _strip_tail(text: str) -> str:
+def _strip_call_to_read(text: str) -> str:
     head, found, site = text.rpartition(" appeared first on ")
     if found and len(site) < _TAIL and "The post " in head:  # WordPress
         text = head[: head.rindex("The post ")].rstrip()
     for call in _CALL_TO_READ.finditer(text, max(0, len(text) - _TAIL)):
         before, rest = text[: call.start()].rstrip(), text[call.end() :].strip(" .…»›→>")
         # "Read more at …" only between sentences, or "Kids Read More Books" would lose its end.
-        if not rest or (before and ends_whole(before) and not any(stop in rest for stop in ".!?")):
+        if not rest or (before and ends_like_sentence(before) and not any(stop in rest for stop in ".!?")):
             text = before
             break
     for stop in STOP.finditer(text, max(0, len(text) - _TAIL)):
         if _FOOTER.match(text, stop.end() + 1):
             return text[: stop.end()]
     shorter = _TRUNCATED.sub("", text)
-    return shorter if shorter == text or ends_whole(shorter) else shorter + "…"
+    return shorter if shorter == text or ends_like_sentence(shorter) else shorter + "…"

@@ -10,12 +10,12 @@ import rfc8785
 VERSION = 1
 
 
-def timestamp(moment: dt.datetime) -> str:
+def to_rfc3339(moment: dt.datetime) -> str:
     """Return RFC 3339 in UTC with `Z`, whole seconds: the one way a time is written in anything hashed."""
     return moment.astimezone(dt.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def story_content(chatbotnews_id: str, original_url: str, revision: Any) -> dict[str, Any]:
+def build_story_content(chatbotnews_id: str, original_url: str, revision: Any) -> dict[str, Any]:
     """Return the own content of a `wire.models.StoryRevision`, and nothing derived from other stories."""
     return {
         "v": VERSION,
@@ -32,12 +32,12 @@ def story_content(chatbotnews_id: str, original_url: str, revision: Any) -> dict
         "original_url": original_url,
         "via": revision.via,
         "credited_source": revision.credited_source,
-        "published_at": timestamp(revision.published_at),
+        "published_at": to_rfc3339(revision.published_at),
         "language": revision.language,
     }
 
 
-def manifest_story(
+def build_manifest_story(
     chatbotnews_id: str, revision: int, story_sha256: str, event_id: str, consensus_score: float, cross_source_count: int
 ) -> dict[str, Any]:
     """Return a story's line in its day's manifest; the score rounded to two decimals."""
@@ -51,7 +51,7 @@ def manifest_story(
     }
 
 
-def manifest(
+def build_manifest(
     wire_date: dt.date,
     revision: int,
     previous_sha256: str | None,
@@ -71,7 +71,7 @@ def manifest(
     }
 
 
-def canonical(value: Any) -> bytes:
+def canonicalize_json(value: Any) -> bytes:
     """Return RFC 8785 (JCS) bytes. Raises: rfc8785.CanonicalizationError for what JSON cannot say (NaN, lone surrogates)."""
     return rfc8785.dumps(value)
 
@@ -80,23 +80,23 @@ def sha256(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def digest(value: Any) -> str:
+def hash_json(value: Any) -> str:
     """Return the SHA-256 of the canonical bytes, lower-case hex."""
-    return sha256(canonical(value))
+    return sha256(canonicalize_json(value))
 
 
-def same_publication(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
+def has_same_content(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
     """Return whether two manifests of a day differ in nothing but `revision` and `previous_sha256`."""
     ignored = {"revision": None, "previous_sha256": None}
     return {**old, **ignored} == {**new, **ignored}
 
 
-def fpl_anchor(canonical_uri: str, wire_sha256: str, generated_at: dt.datetime) -> dict[str, str]:
+def build_fpl_anchor(canonical_uri: str, wire_sha256: str, generated_at: dt.datetime) -> dict[str, str]:
     """Return the FatbikeHero Provenance Layer anchor of a snapshot, version 1.0."""
     return {
         "fpl_version": "1.0",
         "canonical_uri": canonical_uri,
         "hash_algorithm": "SHA-256",
         "sha256": wire_sha256,
-        "utc_timestamp": timestamp(generated_at),
+        "utc_timestamp": to_rfc3339(generated_at),
     }

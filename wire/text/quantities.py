@@ -6,9 +6,9 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Final
 
-from wire.text.lexicons import load
+from wire.text.lexicons import load_lexicon
 
-_LEXICON: Final = load("quantities")
+_LEXICON: Final = load_lexicon("quantities")
 _SMALL: Final[dict[str, int]] = _LEXICON["small"]
 _TENS: Final[dict[str, int]] = _LEXICON["tens"]
 _SCALES: Final[dict[str, int]] = _LEXICON["scales"]
@@ -60,7 +60,7 @@ def find_quantities(text: str) -> tuple[tuple[Quantity, ...], str]:
         if (match["spelled"] or "").lower() in ("one", "zero") or _IS_OMNI.match(text, match.end()):
             return match[0]
         if match["spelled"]:
-            value = Decimal(_read_spelled(match["spelled"].lower()))
+            value = Decimal(_parse_number_words(match["spelled"].lower()))
         else:
             times = _LETTERS.get((match["letter"] or match["short"] or "").lower(), 0) or _SCALES.get(
                 (match["scale"] or "").lower(), 1
@@ -76,7 +76,7 @@ def find_quantities(text: str) -> tuple[tuple[Quantity, ...], str]:
     return tuple(found), rest
 
 
-def _read_spelled(words: str) -> int:
+def _parse_number_words(words: str) -> int:
     total = group = 0
     for word in re.findall(r"[a-z]+", words):
         if word in ("hundred", "dozen"):

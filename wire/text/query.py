@@ -13,25 +13,25 @@ from itertools import combinations, pairwise
 from string import ascii_lowercase
 from typing import Final
 
-from wire.text.question_language import find_languages, small_words_of
+from wire.text.question_language import find_languages, list_small_words
 from wire.text.tokens import (
     FILLERS,
     MAX_TOKEN,
     PART,
-    chains,
-    is_name,
-    is_run,
+    drop_names,
+    encode_name,
+    encode_pair,
+    has_number,
+    is_unspaced,
+    list_run_triples,
+    list_synonyms,
     locate_pairs,
-    name_of,
-    pair,
-    synonyms,
-    token,
-    tokens,
+    split_chains,
+    stem_word,
+    tokenize,
     trim_phrase,
-    triples,
-    words_of,
 )
-from wire.text.word_frequency import RAREST, is_known, rarity
+from wire.text.word_frequency import RAREST, get_rarity, is_known
 
 HEADLINE_WEIGHT: Final = 3.0
 K1: Final = 1.2  # BM25: how soon a repeated word stops counting more
@@ -94,18 +94,18 @@ class Query:
         """Sets of terms that an index is asked for: stories that hold all terms of any set. See `is_certain`."""
 
         def simplify(term: Term) -> Term:
-            prefixes = tuple(map(_shorten, term.prefixes))
+            prefixes = tuple(map(_shorten_prefix, term.prefixes))
             words = (*term.exact, *term.synonyms)
             return Term(tuple(word for word in words if not (prefixes and word.startswith(prefixes))), prefixes)
 
-        pairs = [Term((pair(*two),)) for phrase in self.phrases for two in pairwise(phrase)]
+        pairs = [Term((encode_pair(*two),)) for phrase in self.phrases for two in pairwise(phrase)]
         chosen = [self.terms] if self.least == ALL else list(self._sufficient())
         return tuple((*map(simplify, terms), *pairs) for terms in chosen)
 
     @property
     def is_certain(self) -> bool:
         """False if `holds` has to look at the stories that an index finds."""
-        return self.least == ALL and not self.phrases and all(_shorten(p) == p for term in self.terms for p in term.prefixes)
+        return self.least == ALL and not self.phrases and all(_shorten_prefix(p) == p for term in self.terms for p in term.prefixes)
 
     @property
     def finished(self) -> "Query":
@@ -150,16 +150,17 @@ NOTHING: Final[Mapping[str, Sequence[str]]] = {}
 EVERYTHING: Final = Query(())  # a question without words, which every text answers
 
 
-def forms(question: str, also: Mapping[str, Sequence[str]] = NOTHING) -> list[Query]:
+def list_query_forms(question: str, also: Mapping[str, Sequence[str]] = NOTHING) -> list[Query]:
     """List the forms in which a question is asked one after the other; none when it holds no word. The last word may be unfinished,
     phrases in double quotes are taken as they stand. `also` says by which other tokens a stemmed word is found.
     """
     parts = _QUOTED.findall(question)
-    phrases = [words_of(tokens(part)) for part in parts]
-    quoted = [Term((word,), rarity=rarity(word), is_required=True) for phrase in phrases for word in phrase]
+    phrases = [drop_names(tokenize(part)) for part in parts]
+    quoted = [Term((word,), rarity=get_rarity(word), is_required=True) for phrase in phrases for word in phrase]
     # Open AI, Chat GPT, You Tube
-    loose = _merge(chains(_QUOTED.sub(" ", question)), lambda one, two: _may_be_one(one, two) and is_known(token(one + two)))
-    small = small_words_of(find_languages(loose))
+    written = split_chains(_QUOTED.sub(" ", question))
+    loose = _merge(written, lambda one, two: _may_join(one, two) and is_known(stem_word(one + two)))
+    small = list_small_words(find_languages(loose))
     told = list(dict.fromkeys(chain for chain in loose if chain not in small)) or ([] if quoted else loose)
     if not quoted and not told:
         return []
@@ -169,15 +170,15 @@ def forms(question: str, also: Mapping[str, Sequence[str]] = NOTHING) -> list[Qu
 
     numbered: dict[str, tuple[str, ...]] = {}  # a number as part of the name that it makes with the word before
     for before, number in pairwise(told):
-        if number[0].isdigit() and before.isalpha() and not is_run(before):
+        if number[0].isdigit() and before.isalpha() and not is_unspaced(before):
             parts = PART.findall(number)
-            numbered[name_of(parts) if is_name(parts) else number] = (name_of([before, *parts]),)
+            numbered[encode_name(parts) if has_number(parts) else number] = (encode_name([before, *parts]),)
     # GPT 5.2
-    merged = _merge(told, lambda word, number: number[0].isdigit() and word.isalpha() and len(word) > 1 and not is_run(word))
+    merged = _merge(told, lambda word, number: number[0].isdigit() and word.isalpha() and len(word) > 1 and not is_unspaced(word))
     names = _add_compounds([term for chain in merged for term in _build_terms(chain)])
     words = _add_compounds([term for chain in told for term in _build_terms(chain)])
     loosely = [
-        replace(term, exact=term.exact + numbered.get(term.exact[0], ()), synonyms=synonyms(term.exact[0])) for term in words
+        replace(term, exact=term.exact + numbered.get(term.exact[0], ()), synonyms=list_synonyms(term.exact[0])) for term in words
     ]
     if is_unfinished:
         names, words, loosely = (_add_prefixes(terms, told[-1]) for terms in (names, words, loosely))
@@ -205,7 +206,7 @@ class Text:
             return False
         if _sum_rarity(query, shares) < query.enough - 1e-9:
             return False
-        parts = [f" {' '.join(words_of(part))} " for part in (self.headline, self.summary)] if query.phrases else []
+        parts = [f" {' '.join(drop_names(part))} " for part in (self.headline, self.summary)] if query.phrases else []
         return all(any(f" {' '.join(phrase)} " in part for part in parts) for phrase in query.phrases)
 
     def shares(self, query: Query) -> list[float]:
@@ -253,7 +254,7 @@ def _merge(chains: Sequence[str], are_one: Callable[[str, str], bool]) -> list[s
     return merged[1:]
 
 
-def _may_be_one(one: str, other: str) -> bool:
+def _may_join(one: str, other: str) -> bool:
     both = (one, other)
     return all(word.isascii() and word.isalpha() and len(word) > 1 for word in both) and not FILLERS.issuperset(both)
 
@@ -262,8 +263,8 @@ def _add_compounds(terms: Sequence[Term]) -> list[Term]:
     """Return the terms, neighbours also as one word, which no table knows: deep seek."""
     found = list(terms)
     for at, (one, other) in enumerate(pairwise(terms)):
-        if one.written and other.written and _may_be_one(one.written, other.written):
-            both = token(one.written + other.written)
+        if one.written and other.written and _may_join(one.written, other.written):
+            both = stem_word(one.written + other.written)
             found[at] = replace(found[at], exact=(*found[at].exact, both))
             found[at + 1] = replace(found[at + 1], exact=(*found[at + 1].exact, both))
     return found
@@ -273,25 +274,26 @@ def _build_terms(chain: str) -> list[Term]:
     """Return a name as one term; of 24-hour and 5-year, which are none, each word, also as it is written as two: OpenAI; of a run
     its pairs, and each three characters.
     """
-    if is_run(chain):
+    if is_unspaced(chain):
         words = [word for word, _, _ in locate_pairs(chain)]
-        terms = [Term((token(one),), rarity=KANA_RARITY if _HIRAGANA.fullmatch(one) else RAREST, written=one) for one in words]
-        return [*terms, *(Term((triple,), rarity=TRIPLE_RARITY) for triple in triples(chain))]
+        terms = [Term((stem_word(one),), rarity=KANA_RARITY if _HIRAGANA.fullmatch(one) else RAREST, written=one) for one in words]
+        return [*terms, *(Term((triple,), rarity=TRIPLE_RARITY) for triple in list_run_triples(chain))]
     parts = PART.findall(chain)
-    if is_name(parts) and (not parts[0].isdigit() or chain.replace(".", "").isalnum()):
-        name = name_of(parts)
-        return [Term((name,), rarity=rarity(name), written=chain)]
+    if has_number(parts) and (not parts[0].isdigit() or chain.replace(".", "").isalnum()):
+        name = encode_name(parts)
+        return [Term((name,), rarity=get_rarity(name), written=chain)]
     terms = []
     for word in parts:
         split = ((word[:at], word[at:]) for at in range(2, len(word) - 1)) if word.isascii() and word.isalpha() else ()
-        pairs = [pair(token(one), token(two)) for one, two in split if is_known(token(one)) and is_known(token(two))]
-        terms.append(Term((token(word), *pairs), rarity=rarity(token(word)), written=word))
+        stems = ((stem_word(one), stem_word(two)) for one, two in split)
+        pairs = [encode_pair(*two) for two in stems if all(map(is_known, two))]
+        terms.append(Term((stem_word(word), *pairs), rarity=get_rarity(stem_word(word)), written=word))
     return terms
 
 
 def _add_prefixes(terms: Sequence[Term], chain: str) -> list[Term]:
     """Return the terms, the last of which may go on: GPT-5 may become GPT-5.2 and GPT-5o, not GPT-55."""
-    if is_run(chain):
+    if is_unspaced(chain):
         return list(terms)
     *others, last = terms
     name, word = last.exact[0], PART.findall(chain)[-1]
@@ -300,11 +302,11 @@ def _add_prefixes(terms: Sequence[Term], chain: str) -> list[Term]:
         return [*others, replace(last, prefixes=tuple(prefixes))]
     if len(word) < SHORTEST_PREFIX or word.isdigit() or not word.isascii() or len(word) > MAX_TOKEN:
         return list(terms)
-    stems = {name, *(token(word + ending) for ending in _ENDINGS)}
+    stems = {name, *(stem_word(word + ending) for ending in _ENDINGS)}
     exact = sorted(stem for stem in stems if stem == name or not stem.startswith(word))
     return [*others, replace(last, exact=(*exact, *last.exact[1:]), prefixes=(word,))]
 
 
-def _shorten(prefix: str) -> str:
+def _shorten_prefix(prefix: str) -> str:
     # Databases keep lists for the beginnings of words; names begin alike too seldom to need them.
     return prefix if prefix[0] == "0" else prefix[:LONGEST_PREFIX]

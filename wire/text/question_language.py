@@ -3,14 +3,14 @@
 from collections.abc import Collection, Iterable
 from typing import Final
 
-from wire.text.lexicons import load
+from wire.text.lexicons import load_lexicon
 from wire.text.tokens import FILLERS
 
 ENGLISH: Final = "en"
 LEAST: Final = 2  # small words that tell a language
 SMALL_WORDS: Final[dict[str, frozenset[str]]] = {
     ENGLISH: FILLERS,
-    **{language: frozenset(words.split()) for language, words in load("questions")["other_languages"].items()},
+    **{language: frozenset(words.split()) for language, words in load_lexicon("questions")["other_languages"].items()},
 }
 
 
@@ -25,6 +25,6 @@ def find_languages(words: Iterable[str]) -> list[str]:
     return [language for language, count in counts.items() if count == most] if is_other else [ENGLISH]
 
 
-def small_words_of(languages: Collection[str]) -> frozenset[str]:
+def list_small_words(languages: Collection[str]) -> frozenset[str]:
     """Return words that ask rather than tell: the English ones, and those of these languages."""
     return FILLERS.union(*(SMALL_WORDS[language] for language in languages))

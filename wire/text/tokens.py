@@ -13,12 +13,12 @@ from typing import Final
 import snowballstemmer
 
 from config.unicode import normalize
-from wire.text.lexicons import load
+from wire.text.lexicons import load_lexicon
 
 MAX_TOKEN: Final = 500  # letters; Postgres takes no lexeme above 2,046 bytes, and a script without spaces makes long words
 
-STOP_WORDS: Final = frozenset(load("questions")["stop_words"].split())  # that a question may hold and a story need not
-FILLERS: Final = STOP_WORDS | frozenset(load("questions")["fillers"].split())  # with those that ask rather than tell
+STOP_WORDS: Final = frozenset(load_lexicon("questions")["stop_words"].split())  # that a question may hold and a story need not
+FILLERS: Final = STOP_WORDS | frozenset(load_lexicon("questions")["fillers"].split())  # with those that ask rather than tell
 
 # Folded letters of scripts that leave no gaps between words, and of Hangul, whose words take endings: Thai with its vowel signs,
 # Hangul as folding takes it apart, kana, Bopomofo, Han.
@@ -33,7 +33,7 @@ _RUN: Final = re.compile(rf"[{_UNSPACED}]+")
 _CHARACTER: Final = re.compile("[\u1100-\u115f][\u1160-\u11a7]?[\u11a8-\u11ff]?|.", re.DOTALL)
 PART: Final = re.compile(r"[^\W\d_]+|\d+")
 _STEMMER: Final = snowballstemmer.stemmer("english")
-_STEMMING: Final = threading.Lock()  # it has one state: of two threads at once, one gets the other's word, and `token` caches it
+_STEMMING: Final = threading.Lock()  # it has one state: of two threads at once, one gets the other's word, and `stem_word` caches
 
 
 def words(text: str) -> list[str]:
@@ -41,17 +41,17 @@ def words(text: str) -> list[str]:
     return _WORD.findall(fold_text(text))
 
 
-def chains(text: str) -> list[str]:
-    """Return the words as they are written, folded: GPT-5 and co-founder are one each, and so is a run (`is_run`)."""
+def split_chains(text: str) -> list[str]:
+    """Return the words as they are written, folded: GPT-5 and co-founder are one each, and so is a run (`is_unspaced`)."""
     return _CHAIN.findall(fold_text(text))
 
 
-def is_run(chain: str) -> bool:
+def is_unspaced(chain: str) -> bool:
     """Return whether this is a run: folded letters of scripts that are not read word by word (Chinese, Japanese, Korean, Thai)."""
     return _RUN.match(chain) is not None
 
 
-def has_runs(text: str) -> bool:
+def has_unspaced_runs(text: str) -> bool:
     return not text.isascii() and _RUN.search(fold_text(text)) is not None
 
 
@@ -69,10 +69,10 @@ def locate_pairs(run: str) -> list[tuple[str, int, int]]:
 def split_words(text: str) -> list[str]:
     """Return the words as `words` does, of runs the pairs."""
     found = _WORD_OR_RUN.findall(fold_text(text))
-    return [word for one in found for word in ([pair for pair, _, _ in locate_pairs(one)] if is_run(one) else [one])]
+    return [word for one in found for word in ([pair for pair, _, _ in locate_pairs(one)] if is_unspaced(one) else [one])]
 
 
-def characters(text: str) -> list[str]:
+def list_run_characters(text: str) -> list[str]:
     """List the characters of runs of two and more, since a question may be one character."""
     return [one for one, _, _ in locate_characters(fold_text(text))]
 
@@ -83,25 +83,25 @@ def locate_characters(text: str) -> list[tuple[str, int, int]]:
     return [(one, at + start, at + end) for at, run in runs if len(run) > 1 for one, start, end in run]
 
 
-def triples(text: str) -> list[str]:
+def list_run_triples(text: str) -> list[str]:
     """List a token for each three characters side by side in runs: a text with a whole word has them, one with its pairs apart
-    does not. As few tokens as `pair` has.
+    does not. As few tokens as `encode_pair` has.
     """
-    return [pair(one, "") for run in _RUN.findall(fold_text(text)) for one, _, _ in locate_grams(run, 3)]
+    return [encode_pair(one, "") for run in _RUN.findall(fold_text(text)) for one, _, _ in locate_grams(run, 3)]
 
 
-def run_marks(text: str) -> list[str]:
+def list_run_tokens(text: str) -> list[str]:
     """List what a text is found or ranked by beside its words: characters and triples, as tokens."""
-    return [*map(token, characters(text)), *triples(text)]
+    return [*map(stem_word, list_run_characters(text)), *list_run_triples(text)]
 
 
 def trim_phrase(words: list[str], written: str) -> list[str]:
     """Return the words of a phrase without a single character of a run at either end: in a text it may be half of a pair."""
-    single = [is_run(chain) and len(locate_grams(chain, 1)) == 1 for chain in chains(written)]
+    single = [is_unspaced(chain) and len(locate_grams(chain, 1)) == 1 for chain in split_chains(written)]
     return words[single[0] : len(words) - single[-1]] if single else words
 
 
-def tokens(text: str) -> list[str]:
+def tokenize(text: str) -> list[str]:
     """Return what a text is found by, in order: its words, stemmed, each in ASCII letters and digits, and behind their words
     the names that these make with numbers, as one token: GPT-5, GPT5 and GPT 5 are the words `gpt`, `5` and the name `0gpt5`.
     The pairs of a run are its words.
@@ -115,40 +115,40 @@ def locate_tokens(text: str) -> list[tuple[str, int, int]]:
     before, begin, end = "", 0, -1
     for chain in _CHAIN.finditer(text):
         (start, stop), parts = chain.span(), PART.findall(chain[0])
-        if is_run(chain[0]):
-            found += [(token(word), start + begins, start + ends) for word, begins, ends in locate_pairs(chain[0])]
+        if is_unspaced(chain[0]):
+            found += [(stem_word(word), start + begins, start + ends) for word, begins, ends in locate_pairs(chain[0])]
             before = ""
             continue
-        found += ((token(part[0]), start + part.start(), start + part.end()) for part in PART.finditer(chain[0]))
-        if is_name(parts):
-            found.append((name_of(parts), start, stop))
+        found += ((stem_word(part[0]), start + part.start(), start + part.end()) for part in PART.finditer(chain[0]))
+        if has_number(parts):
+            found.append((encode_name(parts), start, stop))
         if before and parts[0].isdigit() and start == end + 1 and text[end] == " ":
-            found.append((name_of([before, *parts]), begin, stop))
+            found.append((encode_name([before, *parts]), begin, stop))
         goes_on = len(parts) == 1 and len(parts[0]) > 1 and not parts[0].isdigit() and parts[0] not in STOP_WORDS
         before, begin, end = parts[0] if goes_on else "", start, stop
     return found
 
 
-def token(word: str) -> str:
+def stem_word(word: str) -> str:
     """Return the stem of a folded word: in hex if it is not ASCII, so that no index ever splits it; a hash if it is very long."""
     # A longer word is not stemmed, which copies it for each y in it, and not cached: strangers' would fill the memory.
-    return _token(word) if len(word) <= MAX_TOKEN else _spell(word)
+    return _stem_word_cached(word) if len(word) <= MAX_TOKEN else _encode_ascii(word)
 
 
 @lru_cache(maxsize=65_536)
-def _token(word: str) -> str:
+def _stem_word_cached(word: str) -> str:
     if word.isascii():
         with _STEMMING:
             return str(_STEMMER.stemWord(word))
-    return _spell(word)
+    return _encode_ascii(word)
 
 
-def _spell(word: str) -> str:
+def _encode_ascii(word: str) -> str:
     spelled = word if word.isascii() else "x" + word.encode().hex()
     return spelled if len(spelled) <= MAX_TOKEN else "x" + hashlib.sha256(spelled.encode()).hexdigest()
 
 
-def synonyms(stem: str) -> tuple[str, ...]:
+def list_synonyms(stem: str) -> tuple[str, ...]:
     """List the stems of other words that newsrooms use for a word, in alphabetical order."""
     return tuple(sorted(_read_synonyms().get(stem, frozenset()) - {stem}))
 
@@ -156,8 +156,8 @@ def synonyms(stem: str) -> tuple[str, ...]:
 @cache
 def _read_synonyms() -> Mapping[str, frozenset[str]]:
     groups: dict[str, frozenset[str]] = {}
-    for line in load("questions")["synonyms"]:
-        stems = frozenset(map(token, line.split()))
+    for line in load_lexicon("questions")["synonyms"]:
+        stems = frozenset(map(stem_word, line.split()))
         for stem in stems:
             groups[stem] = groups.get(stem, frozenset()) | stems
     return groups
@@ -168,15 +168,14 @@ def is_word(token: str) -> bool:
     return token[0] != "0" or token.isdigit()
 
 
-def pair(one: str, two: str) -> str:
+def encode_pair(one: str, two: str) -> str:
     """Return a token for two words side by side, out of 456,976: two Chinese characters, as no token of a text is spelled."""
     number = zlib.crc32(f"{one} {two}".encode())
     return chr(0x4E00 + number % 676) + chr(0x4E00 + number // 676 % 676)
 
 
-def pairs(tokens: Sequence[str]) -> list[str]:
-    """List the pairs of a headline or of a summary."""
-    return [pair(*two) for two in pairwise(words_of(tokens))]
+def encode_pairs(tokens: Sequence[str]) -> list[str]:
+    return [encode_pair(*two) for two in pairwise(drop_names(tokens))]
 
 
 def fold_text(text: str) -> str:
@@ -187,19 +186,19 @@ def fold_text(text: str) -> str:
     return found
 
 
-def is_name(parts: Sequence[str]) -> bool:
+def has_number(parts: Sequence[str]) -> bool:
     return len(parts) > 1 and any(part.isdigit() for part in parts)
 
 
-def name_of(parts: Sequence[str]) -> str:
+def encode_name(parts: Sequence[str]) -> str:
     """Return `0gpt5`, `0gemini2x5`: no word begins like this, for the parts of words are all letters or all digits."""
     joined = "".join(
-        ("x" if part.isdigit() and before.isdigit() else "") + (part if part.isascii() else token(part))
+        ("x" if part.isdigit() and before.isdigit() else "") + (part if part.isascii() else stem_word(part))
         for before, part in zip(["", *parts], parts, strict=False)
     )
     return "0" + joined if len(joined) < MAX_TOKEN else "0x" + hashlib.sha256(joined.encode()).hexdigest()
 
 
-def words_of(tokens: Sequence[str]) -> list[str]:
+def drop_names(tokens: Sequence[str]) -> list[str]:
     """Return the tokens without the names, so that words that follow each other stand side by side."""
     return [token for token in tokens if is_word(token)]

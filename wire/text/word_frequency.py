@@ -8,7 +8,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Final
 
-from wire.text.lexicons import load
+from wire.text.lexicons import load_lexicon
 
 FREQUENCIES_FILE: Final = Path(__file__).parents[2] / "fixtures" / "frequencies.json"
 RAREST: Final = 8.0  # of a question's words nothing counts as rarer than e⁻⁸: an unknown word may be a slip
@@ -17,10 +17,10 @@ SEARCH_MIX: Final = (0.5, 0.5)  # shares of general news and of AI news in a fre
 LOCAL: Final = 0.02  # share of the stories at hand, where a headline is compared with them
 GROUPING_MIX: Final = (1 - 0.3 - LOCAL, 0.3)
 LEAST: Final = 1e-4  # in grouping no term counts as less frequent
-FREQUENT_WORDS: Final = frozenset(load("questions")["frequent_words"].split())  # of headlines
+FREQUENT_WORDS: Final = frozenset(load_lexicon("questions")["frequent_words"].split())  # of headlines
 
 
-def rarity(token: str) -> float:
+def get_rarity(token: str) -> float:
     """Return −ln of the share of texts that hold a stemmed word, as searches weigh it; at most 8."""
     frequency = UNCOUNTED.get(token, 0.0) + read_frequencies(*SEARCH_MIX).get(token, 0.0)
     return min(RAREST, -math.log(frequency)) if frequency else RAREST

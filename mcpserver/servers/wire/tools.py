@@ -11,7 +11,7 @@ from ninja import Schema
 from pydantic import BaseModel, Field, StringConstraints
 
 from citations.format.formats import CitationFormat
-from config.http.request_guard import caller, give_back
+from config.http.request_guard import caller, uncount_request
 from mcpserver.servers.base import TEXTS
 from mcpserver.servers.wire.detail import fit
 from mcpserver.tooling.arguments import LIST, WHOLE, Arguments
@@ -259,7 +259,7 @@ def fetch(args: Fetch) -> ToolAnswer:
 
 
 def check_limits(_args: CheckLimits) -> ToolAnswer:
-    give_back(caller.get())  # this request was counted before it was read
+    uncount_request(caller.get())  # this request was counted before it was read
     return ToolAnswer.from_model(queries.check_limits())
 
 

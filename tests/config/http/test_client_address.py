@@ -17,14 +17,14 @@ TRUSTED = tuple(ipaddress.ip_network(network) for network in ("10.0.0.0/8", "200
 @pytest.fixture(autouse=True)
 def nobody_is_known(settings: Settings) -> Iterator[None]:
     settings.WIRE_TRUSTED_PROXIES = TRUSTED
-    client_address.key_of.cache_clear()
+    client_address._compute_client_key.cache_clear()
     yield
-    client_address.key_of.cache_clear()
+    client_address._compute_client_key.cache_clear()
 
 
 def key(peer: str | None, *forwarded: str) -> str:
     headers = [(b"host", b"localhost"), *((b"x-forwarded-for", value.encode("latin-1")) for value in forwarded)]
-    return client_address.client_key({"client": (peer, 50_000) if peer else None, "headers": headers})
+    return client_address.get_client_key({"client": (peer, 50_000) if peer else None, "headers": headers})
 
 
 @pytest.mark.parametrize(

@@ -40,7 +40,7 @@ def test_without_a_collector_nothing_is_wrapped(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:9")
     monkeypatch.setenv("OTEL_SDK_DISABLED", "true")
     assert traces.add_traces(app, name_door) is app
-    assert not traces.is_on()
+    assert not traces.is_tracing_on()
 
 
 def test_without_the_extra_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:

@@ -5,7 +5,7 @@ from django.test import Client
 from django.urls import resolve
 from pytest_django import Settings
 
-from config.api import api, parameters_of
+from config.api import api, get_path_parameters
 from tests.contract import refused
 from tests.mcpserver.asgi import request
 
@@ -39,7 +39,9 @@ def test_a_fixed_address_takes_its_own_parameters_and_no_patterns() -> None:
     for path, methods in api.get_openapi_schema()["paths"].items():
         if "{" not in path:
             assert "<" not in resolve(path).route, path
-            assert parameters_of(path) == {one["name"] for one in methods["get"].get("parameters", ()) if one["in"] == "query"}
+            assert get_path_parameters(path) == {
+                one["name"] for one in methods["get"].get("parameters", ()) if one["in"] == "query"
+            }
 
 
 def test_all_that_it_takes_are_named(client: Client) -> None:

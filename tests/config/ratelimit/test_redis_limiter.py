@@ -43,7 +43,7 @@ async def limiters(number: int = WORKERS, *, rate: str = "60/m", address: str = 
 
 async def waits(limiters: list[SharedLimiter], requests: int, client: str = "a") -> list[int]:
     """What requests are told that all come at the same time, to each limiter in turn."""
-    return await asyncio.gather(*(limiters[number % len(limiters)].wait(client) for number in range(requests)))
+    return await asyncio.gather(*(limiters[number % len(limiters)].count_request(client) for number in range(requests)))
 
 
 @with_redis
@@ -75,18 +75,18 @@ def test_whoever_waits_as_long_as_told_is_let_in_by_any_process() -> None:
 def test_any_process_sees_what_still_counts_without_counting() -> None:
     async def scenario() -> None:
         async with limiters(2, rate="3/s") as (one, other):
-            assert other.list_ages("a") == []
-            await one.wait("a")
+            assert other.list_request_ages("a") == []
+            await one.count_request("a")
             await asyncio.sleep(0.1)
             await waits([one, other], 4)
             for limiter in (one, other, one):
-                ages = limiter.list_ages("a")
+                ages = limiter.list_request_ages("a")
                 assert ages == sorted(ages, reverse=True)
                 assert [0.1 <= age < 1 for age in ages] == [True, False, False]
-            other.give_back("a")
-            assert len(one.list_ages("a")) == 2
+            other.uncount_request("a")
+            assert len(one.list_request_ages("a")) == 2
             await asyncio.sleep(1)
-            assert one.list_ages("a") == []
+            assert one.list_request_ages("a") == []
 
     asyncio.run(scenario())
 
@@ -105,7 +105,7 @@ def test_a_stall_of_the_event_loop_lets_in_exactly_as_many() -> None:
 
     async def scenario() -> int:
         async with limiters(1) as (limiter,):
-            await limiter.wait("somebody else")  # so that there is a connection
+            await limiter.count_request("somebody else")  # so that there is a connection
             other.send_command("EVAL", BUSY, 0)  # type: ignore[no-untyped-call]
             asking = asyncio.ensure_future(waits([limiter], 600))
             await asyncio.sleep(0.1)  # Redis is asked, and is busy
@@ -120,11 +120,11 @@ def test_a_stall_of_the_event_loop_lets_in_exactly_as_many() -> None:
 def test_a_network_counts_as_256_clients_over_all_processes() -> None:
     async def scenario() -> None:
         async with limiters(2, rate="1/m") as workers:
-            asked = [workers[number % 2].wait(f"client {number}", network="large") for number in range(300)]
+            asked = [workers[number % 2].count_request(f"client {number}", network="large") for number in range(300)]
             told = await asyncio.gather(*asked)
             assert told.count(0) == 256
             assert all(0 <= wait <= 60 for wait in told)
-            assert await workers[0].wait("client 300", network="elsewhere") == 0
+            assert await workers[0].count_request("client 300", network="elsewhere") == 0
 
     asyncio.run(scenario())
 
@@ -138,7 +138,7 @@ async def main():
     limiter = SharedLimiter(Limiter("60/m"), sys.argv[1], sys.argv[2])
     print("ready", flush=True)
     sys.stdin.readline()
-    print([await limiter.wait("a") for _ in range(150)].count(0))
+    print([await limiter.count_request("a") for _ in range(150)].count(0))
     await limiter.close()
 
 asyncio.run(main())
@@ -167,13 +167,13 @@ def test_of_six_hundred_requests_to_four_processes_sixty_pass() -> None:
 def test_a_try_that_is_given_back_is_free_again_for_every_process() -> None:
     secret = uuid.uuid4().hex
     first, second = (SharedLimiter(Limiter("10/5m"), REDIS, secret) for _ in range(2))
-    second.give_back("a")  # of nothing
-    assert [limiter.wait_blocking("a") for limiter in (first, second) * 5] == [0] * 10
-    assert [299 <= limiter.wait_blocking("a") <= 300 for limiter in (first, second)] == [True, True]
+    second.uncount_request("a")  # of nothing
+    assert [limiter.count_request_blocking("a") for limiter in (first, second) * 5] == [0] * 10
+    assert [299 <= limiter.count_request_blocking("a") <= 300 for limiter in (first, second)] == [True, True]
     for _ in range(3):
-        second.give_back("a")
-    assert [bool(second.wait_blocking("a")) for _ in range(4)] == [False, False, False, True]
-    assert first.wait_blocking("b") == 0
+        second.uncount_request("a")
+    assert [bool(second.count_request_blocking("a")) for _ in range(4)] == [False, False, False, True]
+    assert first.count_request_blocking("b") == 0
 
 
 @with_redis
@@ -183,7 +183,7 @@ def test_redis_learns_no_address_and_forgets_who_is_gone() -> None:
 
     async def scenario() -> None:
         async with limiters(1, rate="5/s") as (limiter,):
-            await limiter.wait("192.0.2.77")
+            await limiter.count_request("192.0.2.77")
             (key,) = set(asked.keys("wire:limit:*")) - before
             assert b"192.0.2" not in key
             assert 0 < asked.pttl(key) <= 1_000
@@ -239,10 +239,10 @@ def test_without_an_answer_each_process_counts_alone_and_says_so_once(
             assert told.count(0) == 0
             assert all(0 < wait <= 60 for wait in told)
             assert (await waits(workers, 150, "b")).count(0) == 120
-            tries = [workers[0].wait_blocking("c") for _ in range(61)]
+            tries = [workers[0].count_request_blocking("c") for _ in range(61)]
             assert (tries.count(0), bool(tries[-1])) == (60, True)
-            workers[0].give_back("c")
-            assert [bool(workers[0].wait_blocking("c")) for _ in range(2)] == [False, True]
+            workers[0].uncount_request("c")
+            assert [bool(workers[0].count_request_blocking("c")) for _ in range(2)] == [False, True]
 
     asyncio.run(scenario())
     complaints = [record for record in caplog.records if record.name == redis_limiter.__name__]
@@ -253,9 +253,9 @@ def test_without_an_answer_each_process_counts_alone_and_says_so_once(
 def test_who_comes_while_redis_is_silent_does_not_wait_twice(silent_server: str) -> None:
     async def scenario() -> None:
         async with limiters(1, address=silent_server) as (limiter,):
-            first = asyncio.ensure_future(limiter.wait("a"))
+            first = asyncio.ensure_future(limiter.count_request("a"))
             await asyncio.sleep(0.05)
-            second = asyncio.ensure_future(limiter.wait("b"))
+            second = asyncio.ensure_future(limiter.count_request("b"))
             await first
             await asyncio.sleep(0)
             assert second.done()

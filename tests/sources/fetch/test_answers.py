@@ -166,7 +166,7 @@ def test_a_fault_of_ours_is_logged_and_costs_only_its_own_ask(
     server: FeedServer, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     server.route("/feed.xml")
-    monkeypatch.setattr("sources.fetch.client._outcome", len)
+    monkeypatch.setattr("sources.fetch.client._build_outcome", len)
     outcome = failed(server.url("/feed.xml"))
     assert outcome == Failed("internal_error", "Something failed on our side; it was logged.")
     assert "TypeError" in caplog.text

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sources.parse import parse
-from sources.parse.charsets import decode
+from sources.parse import parse_feed
+from sources.parse.charsets import decode_text
 
 TITLE = "Café “Zürich” — naïve"
 JAPANESE = "日本語の記事"
@@ -35,28 +35,28 @@ def feed(declared: str, title: str = TITLE) -> str:
     ],
 )
 def test_no_wrong_declaration_makes_mojibake(data: bytes, header: str, title: str) -> None:
-    assert parse(data, content_type=header).entries[0].title == title
+    assert parse_feed(data, content_type=header).entries[0].title == title
 
 
 @pytest.mark.parametrize("name", ["punycode", "idna", "unicode_escape", "utf-7", "rot13", "undefined", "utf-16"])
 def test_pythons_own_codecs_are_no_charsets(name: str) -> None:
-    assert "é" in decode(feed(name, r"\u0041+AEE-é").encode("cp1252"))
-    assert r"\u0041+AEE-" in decode(feed(name, r"\u0041+AEE-é").encode("cp1252"))
+    assert "é" in decode_text(feed(name, r"\u0041+AEE-é").encode("cp1252"))
+    assert r"\u0041+AEE-" in decode_text(feed(name, r"\u0041+AEE-é").encode("cp1252"))
 
 
 @given(st.text(), st.sampled_from(["utf-8", "utf-8-sig", "utf-16"]))
 def test_unicode_text_is_read_back(text: str, encoding: str) -> None:
-    assert decode(f"<rss>{text}".encode(encoding)) == f"<rss>{text}"
+    assert decode_text(f"<rss>{text}".encode(encoding)) == f"<rss>{text}"
 
 
 @given(st.binary(), st.text())
 def test_decoding_never_fails(data: bytes, header: str) -> None:
-    decode(data, f"text/xml; charset={header}").encode()
+    decode_text(data, f"text/xml; charset={header}").encode()
 
 
 @pytest.mark.parametrize("title", ["It&#146;s", "It&#x92;s", "It&#146;s & more", "It\u0092s"])
 def test_a_reference_to_windows_1252_is_read_as_html_reads_it(title: str) -> None:
-    assert parse(feed("utf-8", title).encode()).entries[0].title.startswith("It’s")
+    assert parse_feed(feed("utf-8", title).encode()).entries[0].title.startswith("It’s")
 
 
 RUSSIAN = "Нейросеть научилась печь хлеб"
@@ -78,21 +78,21 @@ RUSSIAN = "Нейросеть научилась печь хлеб"
     ],
 )
 def test_a_charset_is_read_as_browsers_read_it_and_a_bad_byte_costs_one_character(data: bytes, title: str) -> None:
-    assert parse(data).entries[0].title == title
-    assert parse(data).doubt == ""
+    assert parse_feed(data).entries[0].title == title
+    assert parse_feed(data).doubt == ""
 
 
 @pytest.mark.parametrize("declared", ["utf-8", "utf-16", "no-such-charset"])
 def test_a_charset_that_is_declared_falsely_is_guessed_and_the_guess_is_said(declared: str) -> None:
-    found = parse(feed(declared, RUSSIAN).encode("cp1251"))
+    found = parse_feed(feed(declared, RUSSIAN).encode("cp1251"))
     assert found.entries[0].title == RUSSIAN
     assert "read as cp1251, a guess" in found.doubt
 
 
 def test_a_text_without_a_declaration_is_guessed_and_western_text_as_browsers_do() -> None:
-    found = parse(b"<rss><item><title>" + RUSSIAN.encode("koi8_r") + b"</title></item></rss>")
+    found = parse_feed(b"<rss><item><title>" + RUSSIAN.encode("koi8_r") + b"</title></item></rss>")
     assert "declares no charset" in found.doubt
-    western = parse(b"<rss><item><title>" + TITLE.encode("cp1252") + b"</title></item></rss>")
+    western = parse_feed(b"<rss><item><title>" + TITLE.encode("cp1252") + b"</title></item></rss>")
     assert western.entries[0].title == TITLE
     assert "cp1252" in western.doubt
 
@@ -103,4 +103,4 @@ def test_one_bad_byte_never_costs_more_than_one_character(text: str, at: int) ->
     data = bytearray(feed("windows-1251", text).encode("cp1251"))
     start = data.index(b"<title>") + len(b"<title>")
     data[start + at] = 0x98
-    assert decode(bytes(data)) == feed("windows-1251", f"{text[:at]}\ufffd{text[at + 1 :]}")
+    assert decode_text(bytes(data)) == feed("windows-1251", f"{text[:at]}\ufffd{text[at + 1 :]}")

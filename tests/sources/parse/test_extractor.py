@@ -12,7 +12,7 @@ import pytest
 
 from sources.parse import extractor
 from sources.parse.article import Article, InvalidArticle, parse_article
-from sources.parse.extractor import Page, Pool, extract, extract_all
+from sources.parse.extractor import Page, Pool, extract_article, extract_articles
 from tests.sources.parse.pages import pages
 
 PAGES = [(page.html.encode(), "text/html", page.url) for page in pages(each=1)]
@@ -21,12 +21,12 @@ SLOW = b"<p>" + b"<a href=/x>" * 49_000  # more than half a second
 
 def test_a_page_is_read_as_it_is_here() -> None:
     dated = PAGES[0][0].replace(b"</head>", b'<meta property="article:published_time" content="2026-01-15T12:00:00Z"></head>')
-    assert extract(dated, "text/html", PAGES[0][2], 60) == parse_article(dated, content_type="text/html", url=PAGES[0][2])
+    assert extract_article(dated, "text/html", PAGES[0][2], 60) == parse_article(dated, content_type="text/html", url=PAGES[0][2])
 
 
 def test_a_refusal_keeps_its_code_and_words() -> None:
     with pytest.raises(InvalidArticle, match="answers with application/pdf") as refusal:
-        extract(b"%PDF", "application/pdf", "", 60)
+        extract_article(b"%PDF", "application/pdf", "", 60)
     assert refusal.value.code == "not_html"
 
 
@@ -79,7 +79,7 @@ def test_waiting_for_a_worker_counts() -> None:
 @pytest.mark.slow
 def test_many_threads_get_their_own_pages() -> None:
     def patient(page: Page) -> Article:
-        return extract(*page, seconds=60)
+        return extract_article(*page, seconds=60)
 
     expected = [parse_article(data, url=url).markdown for data, _, url in PAGES]
     with ThreadPoolExecutor(8) as threads:
@@ -88,7 +88,7 @@ def test_many_threads_get_their_own_pages() -> None:
 
 @pytest.mark.slow
 def test_all_pages_are_read_in_order_and_refusals_stand_in_their_place() -> None:
-    found = list(extract_all(iter([PAGES[0], (b"", "", ""), PAGES[1]]), workers=2))
+    found = list(extract_articles(iter([PAGES[0], (b"", "", ""), PAGES[1]]), workers=2))
     assert [one.entry.url if isinstance(one, Article) else one.code for one in found] == [PAGES[0][2], "no_text", PAGES[1][2]]
 
 
@@ -100,7 +100,7 @@ def test_few_pages_are_taken_in_advance() -> None:
             taken.append(number)
             yield PAGES[0]
 
-    results = extract_all(given(), workers=1)
+    results = extract_articles(given(), workers=1)
     next(results)
     assert len(taken) <= 4
     results.close()  # type: ignore[attr-defined]

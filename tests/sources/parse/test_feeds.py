@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sources.entries import Entry
-from sources.parse import InvalidFeed, Parsed, parse
+from sources.parse import InvalidFeed, Parsed, parse_feed
 from wire.text.plain_text import plain_text
 
 
@@ -23,7 +23,7 @@ def atom(*entries: str, head: str = "<title>Wire</title>") -> bytes:
 
 
 def only(data: bytes, url: str = "") -> Entry:
-    (entry,) = parse(data, url=url).entries
+    (entry,) = parse_feed(data, url=url).entries
     return entry
 
 
@@ -31,7 +31,7 @@ def test_an_rss_item_gives_its_fields() -> None:
     item = """<title>Robots &amp; us</title><link>https://x.example/1</link><guid isPermaLink="false">7</guid>
     <pubDate>Thu, 15 Jan 2026 10:00:00 +0100</pubDate><description>It walks.</description><author>ada@x.example (Ada)</author>
     <source url="https://r.example">Reuters</source><enclosure url="https://x.example/1.jpg" type="image/jpeg" length="1"/>"""
-    assert parse(rss(item, head="<title>Wire</title><language>en-GB</language>")) == Parsed(
+    assert parse_feed(rss(item, head="<title>Wire</title><language>en-GB</language>")) == Parsed(
         [
             Entry(
                 publisher="Wire",
@@ -63,7 +63,7 @@ def test_an_rss_item_gives_its_fields() -> None:
     ],
 )
 def test_a_feed_without_items_is_no_error(data: bytes, kind: str) -> None:
-    parsed = parse(data, content_type="text/html")
+    parsed = parse_feed(data, content_type="text/html")
     assert (parsed.entries, parsed.kind) == ([], kind)
 
 
@@ -247,7 +247,7 @@ def test_content_that_is_no_text_is_no_summary() -> None:
 
 def test_an_elements_own_language_goes_before_the_feeds() -> None:
     data = b'<feed xml:lang="de"><entry xml:lang="fr"/><entry/></feed>'
-    assert [entry.language for entry in parse(data).entries] == ["fr", "de"]
+    assert [entry.language for entry in parse_feed(data).entries] == ["fr", "de"]
 
 
 @pytest.mark.parametrize(
@@ -270,7 +270,7 @@ WORDS = st.text(st.characters(categories=["L", "N", "P", "S"], exclude_character
 @given(st.lists(st.tuples(WORDS, st.integers(0)), max_size=8))
 def test_what_was_written_is_read_back(items: list[tuple[str, int]]) -> None:
     written = [(title, f"https://x.example/{number}") for title, number in items]
-    parsed = parse(rss(*(f"<title>{escape(title)}</title><link>{link}</link>" for title, link in written)))
+    parsed = parse_feed(rss(*(f"<title>{escape(title)}</title><link>{link}</link>" for title, link in written)))
     assert [(entry.title.replace("&lt;", "<"), entry.url) for entry in parsed.entries] == written
 
 
@@ -308,10 +308,10 @@ def test_a_plain_title_of_any_words_and_loose_tags_loses_nothing(words: list[str
 @given(st.binary(max_size=300) | st.binary(max_size=200).map(lambda middle: b"<rss><channel><item>" + middle + b"</item>"))
 def test_any_bytes_end_in_entries_or_a_refusal(data: bytes) -> None:
     with suppress(InvalidFeed):
-        assert len(parse(data).entries) <= len(data)
+        assert len(parse_feed(data).entries) <= len(data)
 
 
 @given(st.text("<>/!-[]&;\"'= abit?CDAT#x0", max_size=120))
 def test_any_broken_markup_ends_in_entries_or_a_refusal(markup: str) -> None:
     with suppress(InvalidFeed):
-        assert len(parse(f"<rss><item>{markup}</item></rss>".encode()).entries) <= 1
+        assert len(parse_feed(f"<rss><item>{markup}</item></rss>".encode()).entries) <= 1

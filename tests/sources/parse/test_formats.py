@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sources.entries import Entry
-from sources.parse import MAX_ITEMS, InvalidFeed, Sitemap, parse, parse_page, parse_sitemap, search_url
-from sources.parse.feeds import remove_additions
+from sources.parse import MAX_ITEMS, InvalidFeed, Sitemap, build_search_url, parse_feed, parse_page, parse_sitemap
+from sources.parse.feeds import strip_google_additions
 from tests.sources.parse.test_feeds import atom, only, rss
 
 NOON = dt.datetime(2026, 1, 15, 12, tzinfo=dt.UTC)
@@ -114,7 +114,7 @@ def test_an_address_without_a_date_has_no_estimate() -> None:
 def test_an_index_of_sitemaps_is_refused_and_names_its_first_children() -> None:
     children = "".join(f"<sitemap><loc>https://x.example/{n}.xml</loc></sitemap>" for n in range(7))
     with pytest.raises(InvalidFeed, match=r"index of sitemaps.*https://x.example/0.xml.*4.xml and 2 more"):
-        parse(f"<sitemapindex>{children}</sitemapindex>".encode())
+        parse_feed(f"<sitemapindex>{children}</sitemapindex>".encode())
 
 
 def test_a_news_sitemap_tells_its_last_change_beside_its_publication() -> None:
@@ -141,7 +141,7 @@ def test_an_index_of_sitemaps_is_followed(packed: Callable[[bytes], bytes]) -> N
 def test_a_sitemap_gives_the_entries_that_parse_gives(packed: Callable[[bytes], bytes]) -> None:
     data = sitemap("<loc>/a</loc><lastmod>2026-01-15</lastmod>", "<loc>/b</loc>")
     found = parse_sitemap(packed(data), url="https://x.example/map.xml")
-    assert found == Sitemap(parse(data, url="https://x.example/map.xml").entries, [])
+    assert found == Sitemap(parse_feed(data, url="https://x.example/map.xml").entries, [])
 
 
 def test_a_sitemap_that_breaks_off_gives_what_came_before() -> None:
@@ -212,15 +212,15 @@ def test_an_item_of_google_news_loses_publisher_and_list_of_links() -> None:
 )
 def test_a_title_keeps_what_google_has_not_added(url: str, source: str) -> None:
     entry = Entry("Wire", "Robots - Reuters", url, None, "Words.", credited_source=source)
-    assert remove_additions(entry) == entry
+    assert strip_google_additions(entry) == entry
 
 
 @given(st.text(min_size=1), st.text(min_size=1))
 def test_the_suffix_goes_once_and_then_there_is_nothing_to_do(headline: str, source: str) -> None:
     entry = Entry("Wire", f"{headline} - {source}", "https://news.google.com/1", None, credited_source=source)
-    assert remove_additions(entry).title == headline
+    assert strip_google_additions(entry).title == headline
     if not headline.endswith(f" - {source}"):
-        assert remove_additions(remove_additions(entry)) == remove_additions(entry)
+        assert strip_google_additions(strip_google_additions(entry)) == strip_google_additions(entry)
 
 
 @pytest.mark.parametrize(
@@ -233,7 +233,7 @@ def test_the_suffix_goes_once_and_then_there_is_nothing_to_do(headline: str, sou
     ],
 )
 def test_a_search_is_quoted_and_bound_in_time(query: str, asked: str) -> None:
-    parts = urlsplit(search_url(query))
+    parts = urlsplit(build_search_url(query))
     assert (parts.scheme, parts.netloc, parts.path) == ("https", "news.google.com", "/rss/search")
     assert parse_qs(parts.query) == {"q": [asked], "hl": ["en-US"], "gl": ["US"], "ceid": ["US:en"]}
 

@@ -5,7 +5,7 @@ from contextlib import suppress
 
 import pytest
 
-from sources.parse import MAX_ITEMS, InvalidFeed, parse, parse_page
+from sources.parse import MAX_ITEMS, InvalidFeed, parse_feed, parse_page
 from tests.sources.parse.test_feeds import rss
 
 MEGABYTES = 2_000_000
@@ -48,7 +48,7 @@ HOSTILE = {
 def test_a_hostile_document_costs_no_more_than_its_size(text: str) -> None:
     began = time.process_time()
     with suppress(InvalidFeed):
-        assert len(parse(text.encode()).entries) <= MAX_ITEMS
+        assert len(parse_feed(text.encode()).entries) <= MAX_ITEMS
     assert time.process_time() - began < 5  # anything quadratic takes minutes
 
 
@@ -61,9 +61,9 @@ def test_a_hostile_page_costs_no_more_than_its_size(text: str) -> None:
 
 @pytest.mark.slow
 def test_reading_stops_at_the_limit_of_items() -> None:
-    assert len(parse(b"<urlset>" + b"<url/>" * MAX_ITEMS + b"</urlset>").entries) == MAX_ITEMS
+    assert len(parse_feed(b"<urlset>" + b"<url/>" * MAX_ITEMS + b"</urlset>").entries) == MAX_ITEMS
     with pytest.raises(InvalidFeed, match="more than 50,000 items"):
-        parse(b"<urlset>" + b"<url/>" * (MAX_ITEMS + 1) + b"<broken")
+        parse_feed(b"<urlset>" + b"<url/>" * (MAX_ITEMS + 1) + b"<broken")
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-be"])
@@ -71,7 +71,7 @@ def test_reading_stops_at_the_limit_of_items() -> None:
 @pytest.mark.parametrize("before", ["", "<?xml version='1.0'?>", "<!-- a --> "])
 def test_a_document_type_is_refused_in_any_encoding(encoding: str, root: str, before: str) -> None:
     with pytest.raises(InvalidFeed, match="document type"):
-        parse(f'{before}<!DOCTYPE rss [<!ENTITY a SYSTEM "file:///etc/passwd">]>{root}'.encode(encoding))
+        parse_feed(f'{before}<!DOCTYPE rss [<!ENTITY a SYSTEM "file:///etc/passwd">]>{root}'.encode(encoding))
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_a_document_type_is_refused_in_any_encoding(encoding: str, root: str, be
     ],
 )
 def test_what_stands_before_a_feed_and_declares_nothing_is_passed_over(before: str) -> None:
-    (entry,) = parse(f"{before}<rss><item><title>Robots</title></item></rss>".encode()).entries
+    (entry,) = parse_feed(f"{before}<rss><item><title>Robots</title></item></rss>".encode()).entries
     assert entry.title == "Robots"
 
 
@@ -106,17 +106,17 @@ def test_what_stands_before_a_feed_and_declares_nothing_is_passed_over(before: s
 )
 def test_what_is_no_feed_is_refused_in_words(data: bytes, words: str) -> None:
     with pytest.raises(InvalidFeed, match=words):
-        parse(data)
+        parse_feed(data)
 
 
 def test_a_feed_that_breaks_off_gives_its_closed_items_only() -> None:
     whole = rss("<title>One</title>", "<title>Two words</title>", "<title>Three</title>")
     titles = ["One", "Two words", "Three"]
     for length in range(whole.index(b"<item>"), len(whole)):
-        parsed = parse(whole[:length])
+        parsed = parse_feed(whole[:length])
         assert [entry.title for entry in parsed.entries] == titles[: whole[:length].count(b"</item>")]
         assert not parsed.whole
-    assert parse(whole).whole
+    assert parse_feed(whole).whole
 
 
 @pytest.mark.parametrize(
@@ -133,5 +133,5 @@ def test_a_feed_that_breaks_off_gives_its_closed_items_only() -> None:
     ],
 )
 def test_common_mistakes_of_markup_are_forgiven(title: str, read: str) -> None:
-    (first, second) = parse(rss(f"<title>{title}</title>", "<title>Next</title>")).entries
+    (first, second) = parse_feed(rss(f"<title>{title}</title>", "<title>Next</title>")).entries
     assert (first.title.replace("&lt;", "<"), second.title) == (read, "Next")

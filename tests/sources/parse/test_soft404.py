@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from sources.parse import parse_page
 from sources.parse.article import InvalidArticle, parse_article
-from sources.parse.page_metadata import is_not_found
+from sources.parse.page_metadata import is_not_found_title
 
 SAID = (
     *("Page not found", "404", "404 Not Found", "Error 404 (Not Found)", "404: This page could not be found.", "Not found"),
@@ -28,19 +28,19 @@ NOT_SAID = (
 
 @pytest.mark.parametrize("heading", SAID)
 def test_a_heading_that_says_only_that_a_page_is_missing_is_recognised(heading: str) -> None:
-    assert is_not_found(heading)
-    assert is_not_found(heading.upper())
+    assert is_not_found_title(heading)
+    assert is_not_found_title(heading.upper())
 
 
 @pytest.mark.parametrize("heading", NOT_SAID)
 def test_a_heading_that_says_more_is_no_such_page(heading: str) -> None:
-    assert not is_not_found(heading)
+    assert not is_not_found_title(heading)
 
 
 @given(st.text(), st.sampled_from(SAID))
 def test_a_word_more_makes_a_headline_of_it(text: str, said: str) -> None:
-    is_not_found(text)  # never raises
-    assert not is_not_found(f"quince {said.partition(' | ')[0].partition(' — ')[0].partition(' - ')[0]} quince")
+    is_not_found_title(text)  # never raises
+    assert not is_not_found_title(f"quince {said.partition(' | ')[0].partition(' — ')[0].partition(' - ')[0]} quince")
 
 
 def page(title: str = "Page not found", head: str = "", heading: str = "") -> bytes:

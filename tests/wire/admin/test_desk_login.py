@@ -40,7 +40,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     @cache
     def count(rate: str) -> login.Counter:
         limiter = Limiter(rate, clock)
-        return limiter.wait, limiter.give_back
+        return limiter.count_request, limiter.uncount_request
 
     monkeypatch.setattr(login, "_build_counter", count)
     return clock

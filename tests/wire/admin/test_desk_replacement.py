@@ -68,7 +68,7 @@ def test_step_two_shows_what_changes_and_changes_nothing(desk: Client) -> None:
     shown = words(answer)
     assert everything() == before
     told = ("Step 2 of 2", "Fortune", "The Gazette of Examples", "gazette.example, gazette.example.org", "1 → 2", "It closed.")
-    assert [part for part in (*told, roster.current().fingerprint) if part not in shown] == []
+    assert [part for part in (*told, roster.get_current_roster().fingerprint) if part not in shown] == []
     assert "<input" in answer.content.decode()
 
 
@@ -76,11 +76,11 @@ def test_step_two_shows_what_changes_and_changes_nothing(desk: Client) -> None:
 def test_its_reason_is_kept_without_what_nobody_can_see_and_with_nothing_else_it_is_none(desk: Client) -> None:
     for reason in ("\u202e", "\x01\x0b", NEWER_RULES):
         assert b"confirmed" not in desk.post(PAGE, answers(reason=reason)).content
-    assert roster.current().number == 1
+    assert roster.get_current_roster().number == 1
     pasted = {"reason": "\u202eIt closed,\x0b\x01\r\nas Word has it."}
     assert "It closed, as Word has it." in words(desk.post(PAGE, answers(**pasted)))
     desk.post(PAGE, answers(confirmed=proposal(desk, **pasted), **pasted))
-    assert roster.current().reason == LogEntry.objects.get().get_change_message() == "It closed, as Word has it."
+    assert roster.get_current_roster().reason == LogEntry.objects.get().get_change_message() == "It closed, as Word has it."
 
 
 @pytest.mark.slow
@@ -90,12 +90,16 @@ def test_what_was_confirmed_is_done_with_the_fingerprint_that_was_shown_and_stay
     confirmed = hidden["confirmed"]
     answer = desk.post(PAGE, hidden, follow=True)
     assert Publication.objects.get(slug="the-gazette").aliases == ["Gazette of Examples", "The Examples"]
-    assert f"The roster's fingerprint is now {roster.current().fingerprint}" in html.unescape(words(answer))
-    assert confirmed == f"2 {roster.current().fingerprint}"
+    assert f"The roster's fingerprint is now {roster.get_current_roster().fingerprint}" in html.unescape(words(answer))
+    assert confirmed == f"2 {roster.get_current_roster().fingerprint}"
     assert roster.find_problem() is None
     assert Feed.objects.get(publication__slug="the-gazette").url == "https://gazette.example/feed"
     log = LogEntry.objects.get()
-    assert (log.get_edited_object(), log.change_message, log.user.get_username()) == (roster.current(), "It closed.", "publisher")
+    assert (log.get_edited_object(), log.change_message, log.user.get_username()) == (
+        roster.get_current_roster(),
+        "It closed.",
+        "publisher",
+    )
     for revision in RosterRevision.objects.all():
         assert revision.fingerprint in words(desk.get(f"/admin/sources/rosterrevision/{revision.pk}/change/"))
 
@@ -106,7 +110,7 @@ def test_what_changed_after_it_was_shown_is_shown_again(desk: Client) -> None:
     assert RosterRevision.objects.count() == 1
     quince: dict[str, Any] = {"slug": "other", "name": "Quince Post", "aliases": [], "domains": ["quince.example"], "tier": 3}
     quince |= {"homepage": "https://quince.example/", "feeds": []}
-    roster.replace(Publication.objects.get(slug="axios"), quince, reason="Meanwhile.")
+    roster.replace_publication(Publication.objects.get(slug="axios"), quince, reason="Meanwhile.")
     shown = words(desk.post(PAGE, answers(confirmed=confirmed)))
     assert "nothing was replaced" in shown
     assert "2 → 3" in shown

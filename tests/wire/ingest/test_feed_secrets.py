@@ -26,7 +26,7 @@ from mcpserver.gateway.resource_policy import PolicyError
 from sources import fetch, roster
 from sources.health import HostNotes
 from sources.models import Feed, FeedHealth, Publication
-from sources.parse import parse
+from sources.parse import parse_feed
 from tests.factories import DAY, feed_of, served_feed
 from tests.feedserver import FeedServer
 from tests.mcpserver.asgi import rpc
@@ -155,7 +155,7 @@ def test_an_item_that_links_to_a_fragment_of_its_feed_takes_no_token_over(kind: 
     item = {"id": "a", "title": "Quince ships", "url": "#second"}
     feed = {"version": "https://jsonfeed.org/version/1.1", "title": "TechCrunch", "items": [item]}
     body = json.dumps(feed) if kind == "json" else rss(rss_item(0, link="#second"))
-    (entry,) = parse(body.encode(), url=f"https://host.example/feed?token={CANARY}").entries
+    (entry,) = parse_feed(body.encode(), url=f"https://host.example/feed?token={CANARY}").entries
     assert entry.url == "https://host.example/feed#second"
 
 
@@ -263,7 +263,7 @@ def test_a_feeds_file_with_a_password_is_refused(place: str) -> None:
     fact |= {"homepage": PRIVATE if place == "homepage" else "https://quill.example/"}
     feeds = [{"feed_type": "rss", "url": PRIVATE if place == "feed" else "https://quill.example/rss", "ai_only": True}]
     with pytest.raises(InvalidArgument, match=r"https://…@host.example/feed\?token=…") as refused:
-        roster.replace(Publication.objects.get(slug="engadget"), fact | {"feeds": feeds}, reason="It closed.")
+        roster.replace_publication(Publication.objects.get(slug="engadget"), fact | {"feeds": feeds}, reason="It closed.")
     assert CANARY not in f"{refused.value} {refused.value.hint}"
 
 

@@ -213,13 +213,13 @@ def test_bytes_are_forgotten_after_thirty_days_unless_they_came_again_or_still_c
     settings.WIRE_DATA_DIR = tmp_path
     feed = feed_at("https://feeds.example/feed.xml")
     now = timezone.now()
-    shared, lone, current = raw_store.keep(b"shared"), raw_store.keep(b"lone"), raw_store.keep(b"current")
+    shared, lone, current = raw_store.save(b"shared"), raw_store.save(b"lone"), raw_store.save(b"current")
     FeedHealth.objects.create(feed=feed, address=feed.url, body_sha256=current)
     for digest, age in ((shared, 31), (shared, 1), (lone, 31), (current, 31)):
         RawFetch.objects.create(feed=feed, fetched_at=now - dt.timedelta(days=age), sha256=digest, url=feed.url)
     for file in tmp_path.glob("raw/??/*"):
         os.utime(file, (time.time() - 7200,) * 2)
-    raw_store.prune(now)
+    raw_store.delete_expired(now)
     assert (raw_store.read(shared), raw_store.read(current)) == (b"shared", b"current")
     with pytest.raises(FileNotFoundError):
         raw_store.read(lone)
@@ -258,7 +258,7 @@ def test_a_lease_that_ran_out_is_taken_over_and_its_old_holder_may_write_no_more
 def test_the_lease_of_a_process_that_died_here_is_free_at_once_and_another_machines_is_waited_for() -> None:
     dead = subprocess.Popen(["true"])
     dead.wait()
-    holder = f"{job_lock._find_place()}/{dead.pid}/x"
+    holder = f"{job_lock._identify_machine()}/{dead.pid}/x"
     kept = IngestLease.objects.create(pk=1, holder=holder, expires_at=timezone.now() + job_lock.TERM)
     with job_lock.acquire():
         pass

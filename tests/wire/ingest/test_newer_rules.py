@@ -14,7 +14,7 @@ from django.db.models import F
 
 from sources.entries import Entry
 from sources.models import Feed, RawFetch
-from sources.parse import Parsed, parse
+from sources.parse import Parsed, parse_feed
 from tests.factories import entry, feed_of, second_feed, see, served_feed
 from tests.feedserver import FeedServer
 from tests.wire.archives import dump, empty_wire, line, loadwire, ndjson, rss, rss_item
@@ -22,8 +22,8 @@ from wire.ingest import feed_entries, normalise
 from wire.ingest.match import Outcome
 from wire.ingest.run import run_ingest
 from wire.models import Snapshot, Story, StoryRevision
-from wire.text.plain_text import summary
-from wire.text.provenance import timestamp
+from wire.text.plain_text import extract_summary
+from wire.text.provenance import to_rfc3339
 from wire.text.vocabulary import NEWER_RULES
 
 pytestmark = pytest.mark.django_db
@@ -40,7 +40,9 @@ def newer_rules(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
     """From the call on summaries are one sentence long."""
 
     def become() -> None:
-        monkeypatch.setattr(normalise, "summary", lambda raw: summary(raw).partition(". ")[0].removesuffix(".") + ".")
+        monkeypatch.setattr(
+            normalise, "extract_summary", lambda raw: extract_summary(raw).partition(". ")[0].removesuffix(".") + "."
+        )
 
     return become
 
@@ -125,10 +127,10 @@ def test_a_newer_parser_makes_no_revision(server: FeedServer, feed: Feed, monkey
     fetch(server, feed, item(), item(1))
 
     def parse_newly(*args: Any, **named: Any) -> Parsed:
-        parsed = parse(*args, **named)
+        parsed = parse_feed(*args, **named)
         return replace(parsed, entries=[replace(found, title=f"{found.title}, it says") for found in parsed.entries])
 
-    monkeypatch.setattr(feed_entries, "parse", parse_newly)
+    monkeypatch.setattr(feed_entries, "parse_feed", parse_newly)
     assert fetch(server, feed, item(), item(1, title="Gherkin ships")) == {"read_differently": 1, "revised": 1}
     assert fetch(server, feed, item(), item(1, title="Gherkin ships"), item(2))["read_differently"] == 1
     assert [headline for headline, _, _ in revisions()] == ["Quince 0 ships"]
@@ -140,7 +142,7 @@ def test_a_newer_parser_makes_no_revision(server: FeedServer, feed: Feed, monkey
 def test_an_archive_loaded_again_makes_no_revision(
     tmp_path: Path, newer_rules: Callable[[], None], when: dt.datetime, is_old: bool
 ) -> None:
-    lines = [line(number, published_at=timestamp(when), summary=SUMMARY) for number in range(3)]
+    lines = [line(number, published_at=to_rfc3339(when), summary=SUMMARY) for number in range(3)]
     archive = ndjson(tmp_path / "a.ndjson", lines)
     assert loadwire(archive)["accepted"] == 3
     before = list(StoryRevision.objects.values()), list(Snapshot.objects.values())
@@ -150,14 +152,14 @@ def test_an_archive_loaded_again_makes_no_revision(
     for _ in range(2):
         assert (loadwire(archive).get("revised"), loadwire(archive)["read_differently"]) == (None, 3)
         assert (list(StoryRevision.objects.values()), list(Snapshot.objects.values())) == before
-    edited = [line(0, published_at=timestamp(when), summary=SUMMARY, title="Gherkin ships"), *lines[1:]]
+    edited = [line(0, published_at=to_rfc3339(when), summary=SUMMARY, title="Gherkin ships"), *lines[1:]]
     assert loadwire(ndjson(tmp_path / "b.ndjson", edited))["revised"] == 1
 
 
 def test_an_archive_that_says_more_is_a_revision_by_any_rules(tmp_path: Path, newer_rules: Callable[[], None]) -> None:
-    loadwire(ndjson(tmp_path / "a.ndjson", [line(published_at=timestamp(FINAL), summary=SUMMARY)]))
+    loadwire(ndjson(tmp_path / "a.ndjson", [line(published_at=to_rfc3339(FINAL), summary=SUMMARY)]))
     newer_rules()
-    edited = ndjson(tmp_path / "b.ndjson", [line(published_at=timestamp(FINAL), summary="It is late. It costs ten.")])
+    edited = ndjson(tmp_path / "b.ndjson", [line(published_at=to_rfc3339(FINAL), summary="It is late. It costs ten.")])
     assert loadwire(edited)["revised"] == 1
     assert "revised" not in loadwire(edited)
 
@@ -216,7 +218,7 @@ def test_rebuild_adds_nothing_to_a_final_day_unless_asked(server: FeedServer, mo
 
 def test_a_feed_that_takes_a_story_over_brings_its_own_words(newer_rules: Callable[[], None]) -> None:
     first, second = feed_of("techcrunch"), second_feed("techcrunch")
-    mine = entry(published_at=timestamp(OPEN), summary=SUMMARY)
+    mine = entry(published_at=to_rfc3339(OPEN), summary=SUMMARY)
     other = replace(mine, title="Another headline for the quince", summary="Another summary. It is longer.")
     see(first, mine, now=OPEN)
     see(second, other, now=OPEN + dt.timedelta(hours=1))
@@ -228,7 +230,7 @@ def test_a_feed_that_takes_a_story_over_brings_its_own_words(newer_rules: Callab
 
 def test_another_feed_goes_on_filling_in_what_a_story_lacks(newer_rules: Callable[[], None]) -> None:
     first, second = feed_of("techcrunch"), second_feed("techcrunch")
-    mine = entry(published_at=timestamp(OPEN), summary="")
+    mine = entry(published_at=to_rfc3339(OPEN), summary="")
     see(first, mine, now=OPEN)
     as_before_the_upgrade()
     newer_rules()
@@ -238,7 +240,7 @@ def test_another_feed_goes_on_filling_in_what_a_story_lacks(newer_rules: Callabl
 
 def test_what_another_feed_filled_in_leaves_the_first_feeds_item_unchanged(newer_rules: Callable[[], None]) -> None:
     first, second = feed_of("techcrunch"), second_feed("techcrunch")
-    mine = entry(published_at=timestamp(OPEN), summary=SUMMARY)
+    mine = entry(published_at=to_rfc3339(OPEN), summary=SUMMARY)
     see(first, mine, now=OPEN)
     see(second, replace(mine, author="Ada Quill"), now=OPEN + dt.timedelta(hours=1))
     newer_rules()
@@ -266,7 +268,7 @@ def test_digests_stay_as_they_are_stored() -> None:
 
 
 def test_a_dump_keeps_what_stories_were_read_from(tmp_path: Path, newer_rules: Callable[[], None]) -> None:
-    archive = ndjson(tmp_path / "a.ndjson", [line(published_at=timestamp(FINAL), summary=SUMMARY)])
+    archive = ndjson(tmp_path / "a.ndjson", [line(published_at=to_rfc3339(FINAL), summary=SUMMARY)])
     loadwire(archive)
     before = dump(tmp_path / "dump.ndjson")
     empty_wire()

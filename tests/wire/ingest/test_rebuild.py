@@ -201,7 +201,7 @@ def test_a_page_is_read_again_though_its_sitemap_came_later() -> None:
     see(feed, *article_pages.parse_article_page(feed, page, url=url))
     sitemap = f"<urlset xmlns='http://www.sitemaps.org/schemas/sitemap/0.9'><url><loc>{url}</loc></url></urlset>".encode()
     for body, where, is_page in ((page, url, True), (sitemap, feed.url, False)):
-        RawFetch.objects.create(feed=feed, fetched_at=now, sha256=raw_store.keep(body), url=where, is_page=is_page)
+        RawFetch.objects.create(feed=feed, fetched_at=now, sha256=raw_store.save(body), url=where, is_page=is_page)
     newer_rule("category", "funding", "quince")
     plan = rebuild.plan_rebuild(yesterday(), final_days=True)
     assert (plan.refused, [change.becomes for change in plan.changed]) == ([], [{"category": "funding", "topics": ["funding"]}])
@@ -243,7 +243,7 @@ def test_bytes_that_are_gone_or_damaged_are_named(server: FeedServer, feed: Feed
     if how == "gone":
         file.unlink()
     elif how == "of another body":
-        other = raw_store.keep(b"something else")
+        other = raw_store.save(b"something else")
         file.write_bytes((file.parents[1] / other[:2] / f"{other}.gz").read_bytes())
     else:
         file.write_bytes(content[:-9] if how == "cut off" else b"plain")

@@ -18,7 +18,7 @@ from wire.ingest import corrections
 from wire.models import Change, LogEntry, LogNode, SigningKey, Snapshot, Story
 from wire.publishing import signing
 from wire.publishing.transparency import log, merkle, signed_note
-from wire.text.provenance import canonical
+from wire.text.provenance import canonicalize_json
 
 pytestmark = pytest.mark.django_db
 
@@ -34,8 +34,8 @@ def assert_proved(story_id: str, **asked: object) -> None:
     top = signed_note.parse_checkpoint(proof.checkpoint)
     path = [base64.b64decode(step) for step in proof.story_path]
     stories = bytes.fromhex(proof.leaf.stories_root)
-    assert is_included(merkle.hash_leaf(canonical(proof.story)), proof.story_index, proof.story_count, path, stories)
-    leaf = merkle.hash_leaf(canonical(proof.leaf.model_dump(mode="json")))
+    assert is_included(merkle.hash_leaf(canonicalize_json(proof.story)), proof.story_index, proof.story_count, path, stories)
+    leaf = merkle.hash_leaf(canonicalize_json(proof.leaf.model_dump(mode="json")))
     path = [base64.b64decode(step) for step in proof.log_path]
     assert is_included(leaf, proof.leaf.sequence - 1, proof.log_size, path, top.root)
     assert (top.size, top.root) == (checkpoint().size, checkpoint().root)

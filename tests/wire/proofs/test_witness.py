@@ -14,7 +14,7 @@ import pytest
 from django.db import connection, connections
 
 from config.errors import UpstreamFailed, WireError
-from sources.fetch.fetch_all import get_once
+from sources.fetch.fetch_all import fetch_once
 from tests.factories import NOW, entry, publish
 from tests.wire.archives import empty_wire
 from tests.wire.proofs.recorded import Answers, record, serve
@@ -169,14 +169,14 @@ def allowing(*networks: str) -> Any:
 
 def test_an_answer_is_read_once() -> None:
     with serve({"/a": b"text"}) as site:
-        assert get_once(f"{site}/a", allowing("127.0.0.1/32")) == b"text"
+        assert fetch_once(f"{site}/a", allowing("127.0.0.1/32")) == b"text"
         with pytest.raises(OSError, match="answers 404"):
-            get_once(f"{site}/b", allowing("127.0.0.1/32"))
+            fetch_once(f"{site}/b", allowing("127.0.0.1/32"))
         with pytest.raises(OSError, match="not a public address"):
-            get_once(f"{site}/a", allowing())
+            fetch_once(f"{site}/a", allowing())
     for strange in ("file:///etc/passwd", "gopher://a.example", "http://user:secret@a.example/"):
         with pytest.raises(ValueError, match="it "):
-            get_once(strange, allowing())
+            fetch_once(strange, allowing())
 
 
 @pytest.mark.parametrize("target", ["http://127.0.0.1:{port}/secret", "http://[::1]/secret", "http://169.254.169.254/latest"])
@@ -188,12 +188,12 @@ def test_no_redirect_leads_the_witness_to_another_server(target: str) -> None:
             connected.sendall(f"HTTP/1.1 302 Found\r\nLocation: {location}\r\nContent-Length: 0\r\n\r\n".encode())
 
         with raw_server(redirect) as site, pytest.raises(OSError, match=r"redirects to .*; nothing was fetched"):
-            get_once(f"{site}/.well-known/wire-checkpoint", allowing("127.0.0.1/32"))
+            fetch_once(f"{site}/.well-known/wire-checkpoint", allowing("127.0.0.1/32"))
 
 
 @pytest.mark.slow
 def test_a_dripping_answer_ends_with_the_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(get_once.__globals__, "PATIENCE", 0.5)
+    monkeypatch.setitem(fetch_once.__globals__, "PATIENCE", 0.5)
     has_ended = threading.Event()
 
     def drip(connected: socket.socket) -> None:
@@ -208,12 +208,12 @@ def test_a_dripping_answer_ends_with_the_deadline(monkeypatch: pytest.MonkeyPatc
 
     with raw_server(drip) as site:
         with pytest.raises(OSError, match="took too long to answer"):
-            get_once(f"{site}/", allowing("127.0.0.1/32"))
+            fetch_once(f"{site}/", allowing("127.0.0.1/32"))
         has_ended.set()
 
 
 @pytest.mark.django_db
 def test_an_error_of_the_guarded_fetch_says_what_to_do() -> None:
     with serve({}) as site, pytest.raises(WireError, match="not a public address") as refused:
-        witness_log(site, lambda url: get_once(url, allowing()))
+        witness_log(site, lambda url: fetch_once(url, allowing()))
     assert "WIRE_FETCH_ALLOW" in refused.value.hint

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from citations.format.claim_text import Statement, StatementKind
-from citations.sentence_boundaries import sentences
+from citations.sentence_boundaries import split_sentences
 from wire.publishing import editors_take
 from wire.text.filters import find_genre
 from wire.text.vocabulary import Category
@@ -116,7 +116,7 @@ def test_headlines_and_citations_read_as_the_story_has_them_and_stand_whole(
     assert linked
     for story in linked:
         assert story.quotable
-        first_sentence = next(sentences(story.statement.news), story.statement.text)  # what it adds to another's report
+        first_sentence = next(split_sentences(story.statement.news), story.statement.text)  # what it adds to another's report
         told = [story.headline, story.statement.text.rstrip("."), first_sentence.rstrip("."), f"is reported by {story.publisher}"]
         assert any(" ".join(text.split()) in seen for text in told)
 

@@ -6,7 +6,7 @@ from email.utils import parsedate_to_datetime
 import pytest
 from django.test import Client
 
-from citations.format.formats import CitationFormat, cite
+from citations.format.formats import CitationFormat, cite_story
 from config.errors import NotFound, Withdrawn
 from tests.factories import DAY, NOW, entry, publish, published
 from tests.mcpserver.asgi import request
@@ -171,7 +171,7 @@ def test_a_citation_without_an_id_of_what_was_changed_since_is_outdated(form: Ci
     published(title="Nobody here sells robots any more", summary="")
     story = published(title="Quince Robotics sells 12 robots to the town", summary="")
     assert story.current is not None
-    cited = cite(to_citable(story, story.current), form).split(" Source:")[0]
+    cited = cite_story(to_citable(story, story.current), form).split(" Source:")[0]
     assert queries.verify_citation(cited).verified == 1
     if withdrawn:
         corrections.withdraw_story(story.chatbotnews_id, reason="It was made up.", now=NOW + HOUR)

@@ -9,7 +9,7 @@ from tests.factories import NOW, entry, publish, story_of
 from wire.models import Story
 from wire.publishing.trending import find_capitalised_names
 from wire.queries.events import list_trending_events
-from wire.text.provenance import timestamp
+from wire.text.provenance import to_rfc3339
 from wire.text.vocabulary import Category
 
 DAY = dt.timedelta(hours=24)
@@ -38,7 +38,7 @@ def test_an_event_is_one_trend_that_its_founder_speaks_for() -> None:
     assert founder.current is not None
     assert (one["id"], one["topic"], one["source"]) == (founder.event_id, founder.current.headline, "ChatbotNews.ai")
     assert one["url"].endswith(f"/story/{founder.chatbotnews_id}")
-    assert one["timestamp"] == timestamp(min(founder.published_at, other.published_at))
+    assert one["timestamp"] == to_rfc3339(min(founder.published_at, other.published_at))
     assert set(one["metadata"]["story_ids"]) == {founder.chatbotnews_id, other.chatbotnews_id}
     assert set(one["metadata"]["publishers"]) == {"TechCrunch", "The Verge"}
     assert one["geographic_origin"] is None

@@ -7,7 +7,7 @@ import orjson
 import pytest
 from django.db import connection
 
-from citations.format.formats import Citable, CitationFormat, cite
+from citations.format.formats import Citable, CitationFormat, cite_story
 from tests.examples import FULL
 from tests.factories import published
 from tests.wire.queries.prose import FORGERIES, in_prose
@@ -35,10 +35,10 @@ def cited_as(story: Story) -> Citable:
 @pytest.mark.parametrize("form", CitationFormat)
 def test_every_citation_of_every_story_is_verified(form: CitationFormat) -> None:
     for story in stories(4):
-        (found,) = verify_citation(cite(cited_as(story), form)).citations
+        (found,) = verify_citation(cite_story(cited_as(story), form)).citations
         assert (found.verdict, found.story_id, found.problems) == ("verified", story.chatbotnews_id, []), found
         assert found.format == form
-        assert found.correct == cite(cited_as(story), form)
+        assert found.correct == cite_story(cited_as(story), form)
 
 
 @pytest.mark.slow
@@ -48,7 +48,7 @@ def test_citations_are_found_and_verified_in_prose_whatever_a_writer_did_to_them
     missed, wrong = list[str](), list[str]()
     for story in stories(every):
         for form in [*CitationFormat, *CitationFormat] if every == MANY_EVERY else CitationFormat:
-            text = in_prose(cite(cited_as(story), form), form, chance)
+            text = in_prose(cite_story(cited_as(story), form), form, chance)
             found = verify_citation(text).citations
             tried += 1
             if [one.story_id for one in found] != [story.chatbotnews_id]:
@@ -68,7 +68,7 @@ def test_each_kind_of_forgery_is_found(kind: str, every: int) -> None:
     for number, (story, fields) in enumerate(told):
         fields["other"] = told[number - 1][0].chatbotnews_id
         for form in CitationFormat:
-            cited = cite(cited_as(story), form)
+            cited = cite_story(cited_as(story), form)
             changed = FORGERIES[kind](fields, cited, chance)
             if changed == cited:
                 continue
@@ -85,7 +85,7 @@ def test_each_kind_of_forgery_is_found(kind: str, every: int) -> None:
 def test_words_of_a_headline_begin_no_citation(db: None, words: str) -> None:  # noqa: ARG001
     story = published(title=f"Quince Robotics sells more robots, {words}", summary="")
     for form in CitationFormat:
-        (found,) = verify_citation(f"Background: {cite(cited_as(story), form)} That is all.").citations
+        (found,) = verify_citation(f"Background: {cite_story(cited_as(story), form)} That is all.").citations
         assert (found.story_id, found.verdict in {"verified", "reworded"}) == (story.chatbotnews_id, True), found
 
 
@@ -93,14 +93,14 @@ def test_words_of_a_headline_begin_no_citation(db: None, words: str) -> None:  #
 def test_one_headline_of_several_stories_is_no_reason_to_know_none(db: None) -> None:  # noqa: ARG001
     usual = {"title": "The quince guide for holiday help", "summary": ""}
     first, second = (published(**usual, url=f"https://a.example/{n}", published_at=f"2026-01-15T1{n}:00:00Z") for n in (1, 2))
-    (found,) = verify_citation(cite(cited_as(first), CitationFormat.INLINE)).citations
+    (found,) = verify_citation(cite_story(cited_as(first), CitationFormat.INLINE)).citations
     assert (found.verdict, found.story_id in {first.chatbotnews_id, second.chatbotnews_id}) == ("verified", True)
 
 
 @pytest.mark.slow
 def test_a_headline_of_one_word_is_found_by_its_day(db: None) -> None:  # noqa: ARG001
     story = published(title="Futureproof", summary="")
-    (found,) = verify_citation(cite(cited_as(story), CitationFormat.INLINE)).citations
+    (found,) = verify_citation(cite_story(cited_as(story), CitationFormat.INLINE)).citations
     assert (found.verdict, found.story_id) == ("verified", story.chatbotnews_id)
 
 
@@ -167,6 +167,6 @@ def test_a_remark_beside_a_link_is_not_held_against_the_story() -> None:
 
 def test_a_field_that_is_not_compared_makes_a_record_no_verified_one() -> None:
     story = stories()[0]
-    entry = cite(cited_as(story), CitationFormat.BIBTEX).removesuffix("}") + "  abstract = {It was all a hoax.},\n}"
+    entry = cite_story(cited_as(story), CitationFormat.BIBTEX).removesuffix("}") + "  abstract = {It was all a hoax.},\n}"
     (found,) = verify_citation(entry).citations
     assert (found.verdict, "abstract" in found.problems[0]) == ("reworded", True)

@@ -13,7 +13,7 @@ from wire import queries
 from wire.schemas.params import Group, Sort
 from wire.schemas.story import StoryOut
 from wire.text import tokens
-from wire.text.query import ALL, Text, forms
+from wire.text.query import ALL, Text, list_query_forms
 
 search_wire = partial(queries.search_wire, group=Group.NONE)  # every story, for its place in the list
 
@@ -30,12 +30,12 @@ def holding_all(query: str) -> list[str]:
     return [
         story.headline
         for story in search_wire(query).stories
-        if any(form.least == ALL and text_of(story).holds(form) for form in forms(query))
+        if any(form.least == ALL and text_of(story).holds(form) for form in list_query_forms(query))
     ]
 
 
 def text_of(story: StoryOut) -> Text:
-    return Text(*map(tokens.tokens, (story.headline, story.summary_medium)))
+    return Text(*map(tokens.tokenize, (story.headline, story.summary_medium)))
 
 
 def publish_titles(*given: str) -> None:
@@ -130,11 +130,11 @@ OPERATORS = [
 
 def test_operators_of_any_database_are_plain_text_and_a_query_without_a_word_is_refused(client: Client) -> None:
     publish_titles("Robots and quince", "GPT-4 is near C++; it's not a walrus or an owl")
-    texts = {story.headline: tokens.tokens(story.headline) for story in queries.get_today().stories}
+    texts = {story.headline: tokens.tokenize(story.headline) for story in queries.get_today().stories}
     for query in OPERATORS:
         answer = client.get("/api/search.json", {"query": query})
         if tokens.words(query):
-            words = set(tokens.tokens(query))
+            words = set(tokens.tokenize(query))
             expected = {headline for headline, told in texts.items() if words & set(told)}
             assert {story["headline"] for story in answer.json()["stories"]} <= expected, query
         else:

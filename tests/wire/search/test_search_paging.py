@@ -53,9 +53,10 @@ def corpus(db: None) -> list[StoryOut]:  # noqa: ARG001
 def reference(query: str, stories: list[StoryOut], sort: Sort = Sort.RELEVANCE) -> list[str]:
     """Return the ids that a search finds by its rules, best first. Newest first, holding some words is not enough."""
     texts = [
-        (story, Text(tokens.tokens(story.headline), tokens.tokens(story.summary_medium), list_marks(story))) for story in stories
+        (story, Text(tokens.tokenize(story.headline), tokens.tokenize(story.summary_medium), list_marks(story)))
+        for story in stories
     ]
-    asked = question.forms(query, service.COMPANY_MARKS)
+    asked = question.list_query_forms(query, service.COMPANY_MARKS)
     if sort == Sort.NEWEST:
         asked = [form for form in asked if form.least > question.SOME]
     for form in asked:
@@ -79,10 +80,10 @@ def is_looked_up(text: Text, form: question.Query) -> bool:
 def list_marks(story: StoryOut) -> list[str]:
     marks = [
         *search.encode_filters(topics=story.topics),
-        *tokens.pairs(tokens.tokens(story.headline)),
-        *tokens.pairs(tokens.tokens(story.summary_medium)),
-        *tokens.run_marks(story.headline),
-        *tokens.run_marks(story.summary_medium),
+        *tokens.encode_pairs(tokens.tokenize(story.headline)),
+        *tokens.encode_pairs(tokens.tokenize(story.summary_medium)),
+        *tokens.list_run_tokens(story.headline),
+        *tokens.list_run_tokens(story.summary_medium),
     ]
     return list(dict.fromkeys(marks))
 
@@ -122,7 +123,7 @@ def test_a_search_finds_what_a_plain_reference_finds(corpus: list[StoryOut], que
 @examples(40)
 @given(query=st.text(max_size=300))
 def test_no_text_breaks_a_search(corpus: list[StoryOut], query: str) -> None:
-    if tokens.chains(query):
+    if tokens.split_chains(query):
         assert set(ids(pages(query, 50))) <= {story.chatbotnews_id for story in corpus}
     else:
         with pytest.raises(InvalidArgument):
@@ -204,7 +205,7 @@ def test_filters_without_words_list_all_that_pass_them_newest_first(corpus: list
 
 def test_a_window_ranks_the_newest_matches_before_any_older_one(corpus: list[StoryOut], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ranking, "POOL", 20)
-    newest = [story for story in corpus if set(tokens.tokens("t")) <= set(tokens.tokens(story.headline))][:20]
+    newest = [story for story in corpus if set(tokens.tokenize("t")) <= set(tokens.tokenize(story.headline))][:20]
     assert ids([search_wire("t", limit=20)]) == reference("t", newest)
 
 

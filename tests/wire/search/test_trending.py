@@ -18,8 +18,8 @@ from wire.models.story import BY_EDITOR
 from wire.publishing.indexing import find_free_places
 from wire.schemas.params import Group
 from wire.search import cursor, ranking
-from wire.text.query import Term, forms
-from wire.text.tokens import tokens
+from wire.text.query import Term, list_query_forms
+from wire.text.tokens import tokenize
 from wire.text.vocabulary import Category, Topic
 
 search_wire = partial(queries.search_wire, group=Group.NONE)  # every story, for its place in the list
@@ -129,7 +129,7 @@ def test_places_are_in_the_order_of_lists(ten: list[str]) -> None:
     assert sorted(stories, key=lambda story: -stories[story]) == ten
     newest = Story.objects.newest_first()[0]
     assert get_first_place(newest.published_at) <= stories[ten[0]] < get_first_place(newest.published_at + dt.timedelta(seconds=1))
-    assert find_newest([[Term(tuple(tokens("quince")))]], limit=3) == [stories[story] for story in ten[:3]]
+    assert find_newest([[Term(tuple(tokenize("quince")))]], limit=3) == [stories[story] for story in ten[:3]]
 
 
 def test_two_stories_never_take_one_place() -> None:
@@ -165,7 +165,9 @@ def test_a_corrected_story_is_found_by_its_new_category_and_pairs() -> None:
 
 
 def test_what_is_asked_of_an_index_is_no_query_syntax() -> None:
-    for term in [term for form in forms('"a b" GPT-5 東京 internationalisation') for terms in form.looked_up for term in terms]:
+    for term in [
+        term for form in list_query_forms('"a b" GPT-5 東京 internationalisation') for terms in form.looked_up for term in terms
+    ]:
         for token in (*term.exact, *term.prefixes):
             assert token.isalnum()
 

@@ -18,7 +18,7 @@ from wire.publishing.indexing import build_document
 from wire.search.service import suggest_corrections
 from wire.text import tokens
 from wire.text.highlighting import mark_matches
-from wire.text.query import Term, Text, forms
+from wire.text.query import Term, Text, list_query_forms
 
 pytestmark = pytest.mark.django_db
 
@@ -44,8 +44,8 @@ def titles(query: str, **filters: Any) -> list[str]:
 
 
 def text_of(title: str) -> Text:
-    words = tokens.tokens(title)
-    return Text(words, [], [*tokens.pairs(words), *tokens.run_marks(title)])
+    words = tokens.tokenize(title)
+    return Text(words, [], [*tokens.encode_pairs(words), *tokens.list_run_tokens(title)])
 
 
 @given(st.text(SCRIPTS | st.just(" "), min_size=2, max_size=60), st.data())
@@ -53,10 +53,10 @@ def test_a_title_holds_every_piece_of_it(title: str, data: st.DataObject) -> Non
     start = data.draw(st.integers(0, len(title) - 2))
     piece = title[start : data.draw(st.integers(start + 2, len(title)))]
     for query in (piece, f'"{piece}"', f"{piece} "):
-        asked = forms(query)
+        asked = list_query_forms(query)
         text = text_of(title)
         padded = f" {' '.join((*text.headline, *text.marks))} "
-        assert asked or not tokens.chains(piece)
+        assert asked or not tokens.split_chains(piece)
         assert all(text.holds(form) for form in asked)
         assert all(any(all(term.share(padded) for term in terms) for terms in form.looked_up) for form in asked[:1])
 
@@ -66,7 +66,7 @@ def test_a_title_holds_every_piece_of_it(title: str, data: st.DataObject) -> Non
 def test_a_search_finds_a_title_by_every_piece_of_it(some_titles: None, title: str, data: st.DataObject) -> None:  # noqa: ARG001
     start = data.draw(st.integers(0, len(title) - 2))
     piece = title[start : data.draw(st.integers(start + 2, len(title)))]
-    if all(map(tokens.is_run, tokens.chains(piece))) and tokens.chains(piece):
+    if all(map(tokens.is_unspaced, tokens.split_chains(piece))) and tokens.split_chains(piece):
         assert titles(piece)[0] == title
 
 
@@ -119,7 +119,7 @@ def test_spelling_is_left_alone() -> None:
     ],
 )
 def test_what_was_found_is_marked(text: str, query: str, marked: str) -> None:
-    pieces = mark_matches(text, forms(query)[0])
+    pieces = mark_matches(text, list_query_forms(query)[0])
     assert "".join(f"[{piece}]" if found else piece for piece, found in pieces) == marked
 
 

@@ -19,7 +19,7 @@ from PIL import Image
 from sources import picture_fetch, picture_store
 from sources.fetch import Policy
 from sources.models import FetchHost, Publication
-from sources.picture_fetch import InvalidPicture, shrink
+from sources.picture_fetch import InvalidPicture, shrink_picture
 from tests.factories import DAY, NOW, entry, publish, published, story_of
 from tests.feedserver import FeedServer, Reply, Request
 from tests.wire.desk import at_desk, save
@@ -215,7 +215,7 @@ def test_what_is_no_picture_or_too_large_is_refused_by_its_bytes(
     client: Client, server: FeedServer, settings: Any, story: Story, body: bytes, why: str
 ) -> None:
     with pytest.raises(InvalidPicture, match=why):
-        shrink(body)
+        shrink_picture(body)
     server.route("/a.jpg", body=body, content_type="image/jpeg")
     allow()
     assert client.get(address(story)).status_code == 404
@@ -243,7 +243,7 @@ def test_a_body_without_end_is_not_read_to_its_end(
 def test_a_copy_is_upright_and_holds_nothing_but_the_picture() -> None:
     exif = Image.Exif()
     exif[0x0112], exif[0x010F] = 6, "A camera"  # turned by a quarter, made by
-    webp = shrink(photograph(900, 600, exif=exif, icc_profile=b"a profile", comment=b"A place"))
+    webp = shrink_picture(photograph(900, 600, exif=exif, icc_profile=b"a profile", comment=b"A place"))
     with Image.open(BytesIO(webp)) as image:
         assert image.size == (600, 900)
         assert not image.getexif()
@@ -258,7 +258,7 @@ def test_a_copy_is_upright_and_holds_nothing_but_the_picture() -> None:
 )
 @pytest.mark.parametrize("form", ["JPEG", "PNG", "WEBP", "AVIF", "GIF"])
 def test_every_form_keeps_its_shape_and_is_never_enlarged(form: str, width: int, height: int, expected: tuple[int, int]) -> None:
-    with Image.open(BytesIO(shrink(photograph(width, height, form)))) as image:
+    with Image.open(BytesIO(shrink_picture(photograph(width, height, form)))) as image:
         assert image.size == expected
 
 
@@ -323,12 +323,12 @@ def test_the_oldest_copies_go_when_there_are_too_many(
     monkeypatch.setattr(picture_store, "MAX_FILES", files)
     monkeypatch.setattr(picture_store, "MAX_BYTES", size)
     for age, name in ((3, "a"), (2, "b"), (1, "c")):
-        with picture_store.hold("wired", name):
-            picture_store.save("wired", name, bytes(1_000))
+        with picture_store.lock_picture("wired", name):
+            picture_store.store_picture("wired", name, bytes(1_000))
         then = time.time() - age
         os.utime(tmp_path / "pictures" / "wired" / f"{name}.webp", (then, then))
-    with picture_store.hold("axios", "d"):
-        picture_store.save("axios", "d", bytes(1_000))
+    with picture_store.lock_picture("axios", "d"):
+        picture_store.store_picture("axios", "d", bytes(1_000))
     assert stored(settings) == ["c.webp", "d.webp"]
 
 
@@ -336,14 +336,14 @@ def test_a_picture_that_is_forbidden_while_it_is_fetched_is_not_shown_or_stored(
     client: Client, server: FeedServer, settings: Any, story: Story, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     allow()
-    save_picture = picture_store.save
+    save_picture = picture_store.store_picture
 
     def forbid_and_save(*picture: Any) -> None:
         allow(is_allowed=False)
         picture_store.delete_publication("techcrunch")
         save_picture(*picture)
 
-    monkeypatch.setattr(picture_store, "save", forbid_and_save)
+    monkeypatch.setattr(picture_store, "store_picture", forbid_and_save)
     assert client.get(address(story)).status_code == 404
     assert len(server.seen("/a.jpg")) == 1
     assert stored(settings) == []
@@ -383,9 +383,9 @@ def test_a_full_disk_costs_no_reader_the_picture_and_leaves_nothing(
 
 def test_many_failures_are_bounded_and_push_no_picture_out(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(picture_store, "MAX_FILES", 5)
-    picture_store.save("techcrunch", "cbn-a", b"webp")
+    picture_store.store_picture("techcrunch", "cbn-a", b"webp")
     for number in range(9):
         picture_store.record_failure("techcrunch", f"cbn-{number}", "404")
-    picture_store.save("techcrunch", "cbn-b", b"webp")
+    picture_store.store_picture("techcrunch", "cbn-b", b"webp")
     assert sum(name.endswith(".attempt") for name in stored(settings)) == 5
-    assert picture_store.read("techcrunch", "cbn-a") == b"webp"
+    assert picture_store.read_picture("techcrunch", "cbn-a") == b"webp"

@@ -3,7 +3,7 @@
 import pytest
 
 from wire.text.filters import is_boilerplate
-from wire.text.plain_text import summary
+from wire.text.plain_text import extract_summary
 
 BOILERPLATE = """
 Disclosure: Quince Media is an investor in Medlar Press, this magazine’s parent company.
@@ -68,13 +68,13 @@ Reuters first reported the talks.
 @pytest.mark.parametrize("sentence", BOILERPLATE.strip().splitlines())
 def test_what_is_printed_around_an_article_is_boilerplate(sentence: str) -> None:
     assert is_boilerplate(sentence)
-    assert not summary(sentence)
+    assert not extract_summary(sentence)
 
 
 @pytest.mark.parametrize("sentence", NEWS.strip().splitlines())
 def test_what_an_article_says_is_none(sentence: str) -> None:
     assert not is_boilerplate(sentence)
-    assert summary(sentence) == sentence
+    assert extract_summary(sentence) == sentence
 
 
 @pytest.mark.parametrize(
@@ -99,9 +99,9 @@ def test_what_an_article_says_is_none(sentence: str) -> None:
     ],
 )
 def test_the_summary_begins_with_what_the_article_says(text: str, expected: str) -> None:
-    assert summary(text) == expected
+    assert extract_summary(text) == expected
 
 
 def test_what_a_feed_cut_off_before_it_said_anything_is_no_summary() -> None:
-    assert summary("Hey there, and welcome to Decoder! It’s been a very […]") == ""
-    assert summary("It’s been a very […]") == "It’s been a very…"
+    assert extract_summary("Hey there, and welcome to Decoder! It’s been a very […]") == ""
+    assert extract_summary("It’s been a very […]") == "It’s been a very…"

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.examples import examples
 from wire.templatetags.wire_site import mark_words
 from wire.text import highlighting, tokens
-from wire.text.query import EVERYTHING, Query, Text, forms
+from wire.text.query import EVERYTHING, Query, Text, list_query_forms
 
 WORDS = [
     *("quince", "quinces", "Quince-4", "launch", "launched", "café", "cafe\u0301s", "it's", "C++", "東京", "東京都", "Straße"),
@@ -21,7 +21,7 @@ texts = st.one_of(st.text(max_size=60), st.lists(st.sampled_from(WORDS), max_siz
 
 
 def asked(query: str) -> Query:
-    return next(iter(forms(query)), EVERYTHING)
+    return next(iter(list_query_forms(query)), EVERYTHING)
 
 
 def shown(text: str, query: str) -> str:
@@ -66,7 +66,7 @@ def test_without_the_marks_the_text_is_the_text_escaped(text: str, query: str) -
 @given(text=texts, query=texts)
 def test_a_text_has_marks_exactly_if_something_of_the_question_is_in_it(text: str, query: str) -> None:
     question = asked(query)
-    told = tokens.tokens(text)
+    told = tokens.tokenize(text)
     marks = [piece for piece, found in highlighting.mark_matches(text, question) if found]
     if Text(told, []).holds(question) and question.terms:
         assert marks

@@ -2,7 +2,7 @@
 
 import pytest
 
-from wire.text.numbered_names import differ, versions
+from wire.text.numbered_names import find_versions, have_other_versions
 
 
 @pytest.mark.parametrize(
@@ -18,8 +18,8 @@ from wire.text.numbered_names import differ, versions
     ],
 )
 def test_other_numbers_of_one_name_are_other_things(one: str, other: str) -> None:
-    assert differ(one, other)
-    assert not differ(one, one)
+    assert have_other_versions(one, other)
+    assert not have_other_versions(one, one)
 
 
 @pytest.mark.parametrize(
@@ -37,8 +37,8 @@ def test_other_numbers_of_one_name_are_other_things(one: str, other: str) -> Non
     ],
 )
 def test_amounts_years_and_other_words_are_none(one: str, other: str) -> None:
-    assert not differ(one, other)
+    assert not have_other_versions(one, other)
 
 
 def test_a_name_has_the_numbers_that_follow_it() -> None:
-    assert versions("GPT-5.3 and GPT-5.4 and Opus 4.5") == {"gpt": {"5.3", "5.4"}, "opus": {"4.5"}}
+    assert find_versions("GPT-5.3 and GPT-5.4 and Opus 4.5") == {"gpt": {"5.3", "5.4"}, "opus": {"4.5"}}

@@ -4,7 +4,17 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from wire.text.plain_text import BYLINE, MEDIUM, SHORT, addresses_model, byline, cut, has_forbidden, plain_text, summary
+from wire.text.plain_text import (
+    BYLINE,
+    MEDIUM,
+    SHORT,
+    addresses_model,
+    cut_text,
+    extract_author,
+    extract_summary,
+    find_forbidden,
+    plain_text,
+)
 
 NEVER = frozenset("\x00\n\r\t\x7f\u200b\u200e\u202a\u202e\u2066\u2069\ufeff\ue000\U000e0041")
 
@@ -61,7 +71,7 @@ def test_plain_text_is_one_clean_line(markup: str, limit: int) -> None:
     assert not NEVER & set(text)
     assert text == " ".join(text.split())
     assert text == unicodedata.normalize("NFC", text)
-    assert not has_forbidden(text)
+    assert not find_forbidden(text)
 
 
 @given(st.text(st.characters(exclude_characters="<&")), st.integers(1, 50))
@@ -97,12 +107,12 @@ CUTS = [
 
 
 def test_cut_keeps_whole_sentences() -> None:
-    assert [(text, limit, cut(text, limit)) for text, limit, _ in CUTS] == CUTS
+    assert [(text, limit, cut_text(text, limit)) for text, limit, _ in CUTS] == CUTS
 
 
 @given(st.text(st.sampled_from('aB 1.,!?…“”"()。、中\u200d\n')), st.integers(1, 30))
 def test_a_cut_is_a_prefix_within_the_limit(text: str, limit: int) -> None:
-    short = cut(text, limit)
+    short = cut_text(text, limit)
     assert len(short) <= limit
     assert text.startswith(short) or text.startswith(short.removesuffix("…"))
     assert short == text or len(text) > limit
@@ -149,21 +159,21 @@ UNCHANGED = [
 
 def test_summary_drops_what_is_not_the_story() -> None:
     expected = SUMMARIES | dict(zip(UNCHANGED, UNCHANGED, strict=True))
-    assert {raw: summary(raw) for raw in expected} == expected
+    assert {raw: extract_summary(raw) for raw in expected} == expected
 
 
 def test_summary_ends_with_a_sentence() -> None:
     sentence = "The company said on Tuesday that the model is cheaper to run than any before. "
-    assert summary(sentence * 20) == (sentence * 6).strip()
-    assert summary(sentence * 3 + "It added that the") == (sentence * 3).strip()
-    assert summary("<b>No stop</b> " + "and on " * 40).endswith("and on")
+    assert extract_summary(sentence * 20) == (sentence * 6).strip()
+    assert extract_summary(sentence * 3 + "It added that the") == (sentence * 3).strip()
+    assert extract_summary("<b>No stop</b> " + "and on " * 40).endswith("and on")
 
 
 @given(st.text())
 def test_summary_fits(markup: str) -> None:
-    text = summary(markup)
+    text = extract_summary(markup)
     assert len(text) <= MEDIUM
-    assert len(cut(text, SHORT)) <= SHORT
+    assert len(cut_text(text, SHORT)) <= SHORT
 
 
 BYLINES = {
@@ -189,11 +199,11 @@ BYLINES = {
 
 
 def test_byline() -> None:
-    assert {raw: byline(raw) for raw in BYLINES} == BYLINES
+    assert {raw: extract_author(raw) for raw in BYLINES} == BYLINES
 
 
 def test_a_byline_is_cut_between_names() -> None:
-    name = byline("Jane Doe, " * 100)
+    name = extract_author("Jane Doe, " * 100)
     assert name is not None
     assert len(name) <= BYLINE
     assert name.endswith("Jane Doe…")
@@ -208,7 +218,7 @@ FORBIDDEN = {
 
 
 def test_has_forbidden() -> None:
-    assert {raw: has_forbidden(raw) for raw in FORBIDDEN} == FORBIDDEN
+    assert {raw: find_forbidden(raw) for raw in FORBIDDEN} == FORBIDDEN
 
 
 ORDERS = [
@@ -273,14 +283,14 @@ HOSTILE = {
 def test_hostile_lengths_cost_little(text: str) -> None:
     """Some 50 ms each. Without the bounds it is seconds to minutes, and the timeout of a test ends the worst."""
     plain_text(text, 1000)
-    cut(text, MEDIUM)
-    for work in (summary, byline, addresses_model, has_forbidden):
+    cut_text(text, MEDIUM)
+    for work in (extract_summary, extract_author, addresses_model, find_forbidden):
         work(text)
 
 
 def test_what_is_cut_is_not_cut_within_a_quotation() -> None:
     told = "After weeks of talks, the department has labeled the company a {}supply-chain risk{} on Thursday, in a first"
     for opening, closing in ('""', "“”", "«»"):
-        assert cut(told.format(opening, closing), 75) == "After weeks of talks, the department has labeled the company a…"
-        assert cut(told.format(opening, closing), 95).endswith(f"{closing} on…")
-    assert cut("“" + "All of it is a quotation " * 9, 60).startswith("“All of it"), "where little else would be left"
+        assert cut_text(told.format(opening, closing), 75) == "After weeks of talks, the department has labeled the company a…"
+        assert cut_text(told.format(opening, closing), 95).endswith(f"{closing} on…")
+    assert cut_text("“" + "All of it is a quotation " * 9, 60).startswith("“All of it"), "where little else would be left"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from wire.text.question_language import find_languages, small_words_of
+from wire.text.question_language import find_languages, list_small_words
 from wire.text.tokens import words
 
 ASKED = {
@@ -31,5 +31,5 @@ def test_one_word_that_another_language_has_too_tells_nothing(question: str) -> 
 def test_where_two_languages_are_as_likely_the_small_words_of_both_are_left_out() -> None:
     languages = find_languages(["que", "de", "quince"])
     assert len(languages) > 1
-    assert {"que", "de"} <= small_words_of(languages)
-    assert "quince" not in small_words_of(languages)
+    assert {"que", "de"} <= list_small_words(languages)
+    assert "quince" not in list_small_words(languages)

@@ -20,10 +20,10 @@ def impatient() -> Iterator[None]:
     """Threads that take turns as often as they can, and no stem that is known already."""
     before = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
-    tokens._token.cache_clear()
+    tokens._stem_word_cached.cache_clear()
     yield
     sys.setswitchinterval(before)
-    tokens._token.cache_clear()
+    tokens._stem_word_cached.cache_clear()
 
 
 @pytest.mark.slow
@@ -33,7 +33,7 @@ def test_no_thread_gets_the_stem_of_another_threads_word() -> None:
 
     def stems(turn: int) -> dict[str, str]:
         words = WORDS[turn % len(WORDS) :] + WORDS[: turn % len(WORDS)]
-        return {word: tokens._token.__wrapped__(word) for word in words * 100}
+        return {word: tokens._stem_word_cached.__wrapped__(word) for word in words * 100}
 
     with ThreadPoolExecutor(6) as threads:
         for found in threads.map(stems, range(12)):
@@ -46,11 +46,11 @@ def tokens_of_spaced_scripts(text: str) -> list[str]:
     before, end = "", -1
     for chain in re.finditer(r"[^\W_]+(?:[-‐‑–.][^\W_]+)*", folded := tokens.fold_text(text)):
         parts = re.findall(r"[^\W\d_]+|\d+", chain[0])
-        found += map(tokens.token, parts)
-        if tokens.is_name(parts):
-            found.append(tokens.name_of(parts))
+        found += map(tokens.stem_word, parts)
+        if tokens.has_number(parts):
+            found.append(tokens.encode_name(parts))
         if before and parts[0].isdigit() and chain.start() == end + 1 and folded[end] == " ":
-            found.append(tokens.name_of([before, *parts]))
+            found.append(tokens.encode_name([before, *parts]))
         may_have_number = len(parts) == 1 and len(parts[0]) > 1 and not parts[0].isdigit() and parts[0] not in tokens.STOP_WORDS
         before, end = parts[0] if may_have_number else "", chain.end()
     return found
@@ -61,11 +61,11 @@ SPACED = st.characters(max_codepoint=0x52F) | st.sampled_from("‐‑–—’�
 
 @given(st.text(SPACED, max_size=60))
 def test_texts_of_scripts_with_spaces_have_the_tokens_of_the_plain_rules(text: str) -> None:
-    if tokens.has_runs(text):  # ﾠ alone folds to a Hangul filler
+    if tokens.has_unspaced_runs(text):  # ﾠ alone folds to a Hangul filler
         return
-    assert tokens.tokens(text) == tokens_of_spaced_scripts(text)
+    assert tokens.tokenize(text) == tokens_of_spaced_scripts(text)
     assert tokens.split_words(text) == tokens.words(text)
-    assert tokens.run_marks(text) == []
+    assert tokens.list_run_tokens(text) == []
 
 
 @pytest.mark.parametrize(
@@ -80,10 +80,10 @@ def test_texts_of_scripts_with_spaces_have_the_tokens_of_the_plain_rules(text: s
 )
 def test_a_run_is_its_pairs(text: str, words: list[str]) -> None:
     assert tokens.split_words(text) == words
-    assert tokens.tokens(text) == [tokens.token(word) for word in words]
+    assert tokens.tokenize(text) == [tokens.stem_word(word) for word in words]
 
 
 def test_a_name_with_a_number_is_cut_where_the_script_changes() -> None:
-    found = tokens.tokens("OpenAIがGPT-5を発表、GPT 5もiPhone 16も")
+    found = tokens.tokenize("OpenAIがGPT-5を発表、GPT 5もiPhone 16も")
     assert [one for one in found if not tokens.is_word(one)] == ["0gpt5", "0gpt5", "0iphone16"]
     assert "openai" in found

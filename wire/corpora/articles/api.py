@@ -6,7 +6,7 @@ from typing import Annotated, Final
 from django.http import HttpRequest, HttpResponse
 from ninja import Path, Query, Router
 
-from config.http.responses import BRIEFLY, answer, in_header
+from config.http.responses import BRIEFLY, encode_header_json, schema_response
 from wire.corpora.articles import queries
 from wire.corpora.articles.rendering import Format
 from wire.corpora.articles.schemas import ArticleOut, HitsOut, PublisherOut, PublishersOut, RecentsOut
@@ -39,24 +39,24 @@ Offset = Annotated[int, Query(ge=0, le=queries.WHOLE, description="Where in the 
 
 @router.get("/publishers.json", **_answers(PublishersOut), summary="Publishers whose articles agents may search and read")
 def publishers(request: HttpRequest) -> HttpResponse:
-    return answer(queries.list_publishers(), BRIEFLY)
+    return schema_response(queries.list_publishers(), BRIEFLY)
 
 
 @router.get("/{publisher}.json", **_answers(PublisherOut, 404, 422), summary="A publisher: its terms, and how many articles it has")
 def publisher(request: HttpRequest, publisher: Slug) -> HttpResponse:
-    return answer(queries.get_publisher(publisher), BRIEFLY)
+    return schema_response(queries.get_publisher(publisher), BRIEFLY)
 
 
 @router.get("/{publisher}/search.json", **_answers(HitsOut, 404, 422), summary="Search a publisher's articles by keyword")
 def search_articles(
     request: HttpRequest, publisher: Slug, query: Keywords, limit: Found = 5, cursor: Cursor = None
 ) -> HttpResponse:
-    return answer(queries.search_content(publisher, query, limit, cursor), BRIEFLY)
+    return schema_response(queries.search_content(publisher, query, limit, cursor), BRIEFLY)
 
 
 @router.get("/{publisher}/recent.json", **_answers(RecentsOut, 404, 422), summary="A publisher's articles, newest first")
 def recent_articles(request: HttpRequest, publisher: Slug, limit: Listed = 10, cursor: Cursor = None) -> HttpResponse:
-    return answer(queries.list_recent(publisher, limit, cursor), BRIEFLY)
+    return schema_response(queries.list_recent(publisher, limit, cursor), BRIEFLY)
 
 
 @router.get("/{publisher}/article.json", **_answers(ArticleOut, 402, 404, 422, 502), summary="One article by its address")
@@ -69,7 +69,7 @@ def article(
     offset: Offset = 0,
 ) -> HttpResponse:
     found, settled = queries.buy_article(publisher, url, format, max_chars, offset, request.headers.get("payment-signature"))
-    response = answer(found, BRIEFLY if settled is None else "private, no-store")
+    response = schema_response(found, BRIEFLY if settled is None else "private, no-store")
     if settled is not None:
-        response["PAYMENT-RESPONSE"] = in_header(settled.as_dict())
+        response["PAYMENT-RESPONSE"] = encode_header_json(settled.as_dict())
     return response

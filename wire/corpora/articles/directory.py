@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
 from config.errors import NotFound
-from config.http.responses import error_answer
+from config.http.responses import error_response
 from wire.corpora.articles.models import MAX_LICENCE, Publisher
 from wire.corpora.common.server_card import describe_server, render_card
 
@@ -47,7 +47,7 @@ def server_card(_request: HttpRequest, slug: str) -> HttpResponse:
     try:
         return render_card(_build_card(find_publisher(slug, LISTED)))
     except NotFound as error:
-        return error_answer(error)
+        return error_response(error)
 
 
 def _build_card(member: Publisher) -> dict[str, Any]:

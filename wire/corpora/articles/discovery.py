@@ -13,9 +13,9 @@ from config.errors import InvalidArgument
 from sources import fetch
 from sources.fetch.url import WebAddress
 from sources.health import HostNotes
-from sources.parse import InvalidFeed, parse, parse_page, parse_sitemap
-from sources.parse.charsets import decode
-from sources.parse.markup import tokens
+from sources.parse import InvalidFeed, parse_feed, parse_page, parse_sitemap
+from sources.parse.charsets import decode_text
+from sources.parse.markup import tokenize_markup
 from wire.corpora.articles.indexer import MAX_DOCUMENT
 from wire.corpora.articles.models import Source, is_public_suffix
 from wire.ingest import feed_entries
@@ -62,7 +62,7 @@ def explore_site(url: str) -> SiteProfile:
     site.sources = list(_detect_sources(site, [(start.url, start)]))
     root = site.homepage
     (robots,) = _fetch_urls([urljoin(root, "robots.txt")], (site.domain,), hosts)
-    listed = _SITEMAP.findall(decode(robots.body, robots.content_type)) if isinstance(robots, fetch.Fetched) else []
+    listed = _SITEMAP.findall(decode_text(robots.body, robots.content_type)) if isinstance(robots, fetch.Fetched) else []
     for kind, declared, usual in (  # and where sites have them that do not say so
         (Source.Type.FEED, list(_list_feeds(start)), ("/feed", "/rss.xml", "/feed.xml", "/atom.xml", "/index.xml")),
         (Source.Type.SITEMAP, listed, ("/sitemap.xml", "/sitemap_index.xml")),
@@ -98,7 +98,7 @@ def _describe_site(start: fetch.Fetched) -> SiteProfile:
 
 def _list_feeds(page: fetch.Fetched) -> Iterator[str]:
     """Yield the feeds that a page declares, but for those of its comments."""
-    for kind, name, attributes in tokens(decode(page.body, page.content_type), ("script", "style")):
+    for kind, name, attributes in tokenize_markup(decode_text(page.body, page.content_type), ("script", "style")):
         if kind != "end" and name.lower() == "link" and isinstance(attributes, dict):
             link = {key.lower(): value for key, value in attributes.items()}
             about = f"{link.get('href')} {link.get('title')}".lower()
@@ -125,7 +125,7 @@ def _detect_sources(site: SiteProfile, answers: Iterable[tuple[str, fetch.Outcom
                 yield Source.Type.SITEMAP, url
         except InvalidFeed:
             try:
-                feed = parse(answer.body, content_type=answer.content_type, url=answer.url)
+                feed = parse_feed(answer.body, content_type=answer.content_type, url=answer.url)
             except InvalidFeed:
                 continue
             if feed.entries:

@@ -15,10 +15,10 @@ from wire.corpora.articles.models import OWN, Article, Publisher
 from wire.models import Postings
 from wire.schemas.documents import DocumentHit, DocumentOut, DocumentsOut, build_document
 from wire.text.plain_text import addresses_model
-from wire.text.provenance import timestamp
-from wire.text.query import SOME, Text, forms
-from wire.text.tokens import tokens
-from wire.text.untrusted_text import quote_lines
+from wire.text.provenance import to_rfc3339
+from wire.text.query import SOME, Text, list_query_forms
+from wire.text.tokens import tokenize
+from wire.text.untrusted_text import quote_structure
 
 NAME = "article"
 LOOKED_AT = 4  # times as many articles as are wanted are read: those with few of the words do not count here
@@ -26,7 +26,7 @@ LOOKED_AT = 4  # times as many articles as are wanted are read: those with few o
 
 def search_documents(query: str, limit: int) -> DocumentsOut:
     """Return the best articles of all publishers, by the ranking of each, that hold most of the words. Raises: InvalidArgument."""
-    if not (asked := [form for form in forms(query) if form.least > SOME]):
+    if not (asked := [form for form in list_query_forms(query) if form.least > SOME]):
         raise InvalidArgument("query has no words.", "Give one or more keywords.")
     words = " ".join(term.written or term.exact[0] for term in asked[0].terms)  # without "what" and "the", which titles hold
     publishers = {search.build_index_name(one): one for one in Publisher.objects.live().exclude(slug=OWN)}
@@ -47,7 +47,7 @@ def search_documents(query: str, limit: int) -> DocumentsOut:
     for _, _, number, publisher in best:
         article = articles.get((publisher.pk, number))
         if article is not None and article.state == Article.State.LIVE:
-            text = Text(tokens(article.title), tokens(article.description))
+            text = Text(tokenize(article.title), tokenize(article.description))
             if any(text.holds(form) for form in asked):  # enough of the words of any of these forms of the question
                 results.append(_to_hit(article, publisher))
     return DocumentsOut(results=results[:limit])
@@ -67,7 +67,7 @@ def fetch_document(own_id: str) -> DocumentOut:
     elif not publisher.full_text:
         note = "[An excerpt: the publisher gives agents no more. The whole article is at its address.]"
         text = rendering.cut_excerpt(text, publisher.excerpt_length)
-    quoted = quote_lines(f"\n{text}", labelled=True).strip()  # the first line, too
+    quoted = quote_structure(f"\n{text}", labelled=True).strip()  # the first line, too
     body = "\n\n".join(filter(None, (quoted, note)))
     hit = _to_hit(article, publisher)
     hit.untrusted_instructions |= addresses_model(text)
@@ -83,7 +83,7 @@ def _to_hit(article: Article, publisher: Publisher) -> DocumentHit:
         title=title,
         url=article.url,
         source=publisher.name,
-        published_at=timestamp(published) if published else None,
+        published_at=to_rfc3339(published) if published else None,
         citation=cite_article(title, publisher.name, article.url, article.author or None, day),
         untrusted_instructions=addresses_model(f"{title}\n{article.description}"),
     )

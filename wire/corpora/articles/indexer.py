@@ -24,10 +24,10 @@ from sources import fetch, job_lock
 from sources.entries import Entry
 from sources.fetch.url import WebAddress
 from sources.health import FIRST_WAIT, LONGEST_WAIT, HostNotes
-from sources.parse import InvalidFeed, parse, parse_sitemap
+from sources.parse import InvalidFeed, parse_feed, parse_sitemap
 from sources.parse.article import Article as Page
 from sources.parse.article import InvalidArticle
-from sources.parse.extractor import extract_all
+from sources.parse.extractor import extract_articles
 from wire.corpora.articles import house_publisher, page_fetch, sample, store
 from wire.corpora.articles.models import AT_ONCE, NAMED_REFUSALS, OWN, SUFFIX_HINT, Article, IndexLease, Publisher, Refusals, Source
 from wire.corpora.articles.normalize import RefusedItem, draft_entry, draft_page, is_front_page
@@ -342,7 +342,7 @@ class _Run:
         asked: deque[tuple[int, str]] = deque()
         batch: list[tuple[int, str, Page | Unread]] = []
         stored_at = time.monotonic()
-        for found in chain(extract_all(self._fetch_pages(urls, asked, batch)), [None]):
+        for found in chain(extract_articles(self._fetch_pages(urls, asked, batch)), [None]):
             if found is not None:
                 key, url = asked.popleft()
                 batch.append((key, url, Unread(found.code, str(found)) if isinstance(found, InvalidArticle) else found))
@@ -488,7 +488,7 @@ def _save_source(source: Source) -> None:
 def _parse_document(source: Source, fetched: fetch.Fetched) -> tuple[list[Entry], list[str], bool]:
     """Return a document's items, the sitemaps that it leads to, and whether it is whole. Raises: InvalidFeed."""
     if source.kind == Source.Type.FEED:
-        feed = parse(fetched.body, content_type=fetched.content_type, url=fetched.url)
+        feed = parse_feed(fetched.body, content_type=fetched.content_type, url=fetched.url)
         return feed.entries, [], feed.whole
     sitemap = parse_sitemap(fetched.body, content_type=fetched.content_type, url=fetched.url)
     return sitemap.entries, sitemap.children, sitemap.whole

@@ -13,7 +13,7 @@ from wire.corpora.articles import rendering
 from wire.corpora.articles.models import Article, Publisher
 from wire.corpora.articles.store import ArticleDraft
 from wire.corpora.articles.url_keys import build_url_key
-from wire.text.plain_text import byline, plain_text, strip_invisible
+from wire.text.plain_text import extract_author, plain_text, strip_invisible
 
 MIN_CONTENT: Final = 200  # characters of an item's own text from which on it is the article
 MAX_TITLE: Final = 500
@@ -49,7 +49,7 @@ def draft_entry(publisher: Publisher, entry: Entry, now: dt.datetime) -> Article
         url=url,
         key=key,
         title=plain_text(entry.title, MAX_TITLE) or (plain_text(content, 80) if markdown else ""),
-        author=byline(entry.author) or "",
+        author=extract_author(entry.author) or "",
         published_at=_parse_publication_date(entry, now),
         description=plain_text(entry.summary, MAX_DESCRIPTION) or (rendering.cut_snippet("", markdown) if markdown else ""),
         language=_parse_language(entry.language),
@@ -80,7 +80,7 @@ def draft_page(
         url=named[0],
         key=named[1],
         title=plain_text(entry.title, MAX_TITLE) or known.title or rendering.cut_snippet("", text)[:80],
-        author=byline(entry.author) or known.author,
+        author=extract_author(entry.author) or known.author,
         published_at=_parse_publication_date(entry, now) or known.published_at,
         description=plain_text(entry.summary, MAX_DESCRIPTION) or known.description or rendering.cut_snippet("", text),
         language=_parse_language(entry.language) or known.language,

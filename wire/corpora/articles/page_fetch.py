@@ -17,13 +17,13 @@ from config.errors import InvalidArgument, NotFound, UpstreamFailed
 from sources import fetch
 from sources.health import HostNotes
 from sources.parse.article import InvalidArticle
-from sources.parse.extractor import extract
+from sources.parse.extractor import extract_article
 from wire.corpora.articles import store
 from wire.corpora.articles.models import OWN, Article, ArticleAlias, Publisher
 from wire.corpora.articles.normalize import RefusedItem, draft_page, is_front_page
 from wire.corpora.articles.url_keys import build_url_key, list_equivalent_keys
 from wire.ingest import feed_entries
-from wire.text.lexicons import load
+from wire.text.lexicons import load_lexicon
 
 SECONDS: Final = 10.0  # for a page in all: turn, name, robots.txt, redirects, body and reading
 AT_ONCE: Final = 3  # callers of one process that wait for pages; the other thread is for those who ask for what is stored
@@ -34,7 +34,7 @@ LATER: Final = f"Try again later, or read another article: {UNKNOWN}"
 # page is asked.
 MISSING_CODES: Final = frozenset({"http_404", "gone", "not_found_page"})
 RETRY_LATER_CODES: Final = frozenset({"not_yet", "http_429"})
-_SENTENCES: Final[Mapping[str, str]] = load("page_failures")["sentences"]
+_SENTENCES: Final[Mapping[str, str]] = load_lexicon("page_failures")["sentences"]
 
 log = logging.getLogger(__name__)
 
@@ -86,7 +86,7 @@ def get_or_fetch_article(publisher: Publisher, url: str, seconds: float = SECOND
     until, how = time.monotonic() + seconds, how or feed_entries.get_fetch_policy()
     lane = _lanes.setdefault(publisher.pk, _Lane(how.gap))
     with _wait_for_turn(publisher, lane, until):
-        article = routing.write(lambda: _find_article(publisher, build_url_key(url)))  # another asker may have had it read
+        article = routing.run_write(lambda: _find_article(publisher, build_url_key(url)))  # another asker may have had it read
         if article is not None and article.is_read:
             return article
         draft = _read_page(publisher, article.url if article else url, article, until, how, lane)
@@ -94,7 +94,7 @@ def get_or_fetch_article(publisher: Publisher, url: str, seconds: float = SECOND
         # article. Searches find one that is stored when the wire next publishes or indexes.
         if article is not None:
             try:
-                return routing.write(lambda: _store_page(publisher, build_url_key(url), draft))
+                return routing.run_write(lambda: _store_page(publisher, build_url_key(url), draft))
             except Error:
                 log.exception("%s was read, but could not be stored.", draft.url)
         return store.build_article(publisher, draft, timezone.now())
@@ -155,7 +155,7 @@ def _read_page(
     with closing(fetch.fetch_all([build_page_request(publisher, 0, url)], patient, notes)) as fetched:
         ((_, outcome),) = fetched
     try:
-        routing.write(notes.save)
+        routing.run_write(notes.save)
     except Error:
         log.exception("What was learnt of a publisher's server could not be stored.")
     lane.gap = max(how.gap, fetch.crawl_delay(notes, url, how))
@@ -166,7 +166,7 @@ def _read_page(
     if is_front_page(publisher, outcome.url):
         raise NotFound("The address leads to the site's front page; there is no article.", UNKNOWN)
     try:
-        page = extract(outcome.body, outcome.content_type, outcome.url, max(0.1, until - time.monotonic()))
+        page = extract_article(outcome.body, outcome.content_type, outcome.url, max(0.1, until - time.monotonic()))
         draft = draft_page(publisher, outcome.url, page.entry, page.markdown, known, timezone.now())
         return store.resolve_address(publisher, known, draft, outcome.url)
     except InvalidArticle as error:

@@ -148,30 +148,30 @@ def _settle_or_reuse(publisher: Publisher, url: str, offered: Authorization, giv
             verify_payment(offered.payment, terms)
         finally:
             _checks.release()
-    mine = routing.write(lambda: _reserve_payment(publisher, key, offered, terms))
+    mine = routing.run_write(lambda: _reserve_payment(publisher, key, offered, terms))
     if mine is None:
         _find_reusable_payment(publisher, key, offered)
         raise InvalidPayment(BUSY)
     try:
         given = give()
     except Exception:  # nothing was charged: it may buy another article. One that may have been charged before stays.
-        routing.write(Payment.objects.filter(pk=mine.pk, taken_at=mine.taken_at, settling_at=None).delete)
+        routing.run_write(Payment.objects.filter(pk=mine.pk, taken_at=mine.taken_at, settling_at=None).delete)
         raise
     is_first = mine.settling_at is None
-    if not routing.write(lambda: _mark_settling(mine)):
+    if not routing.run_write(lambda: _mark_settling(mine)):
         raise InvalidPayment(BUSY)
     settled = settle_payment(offered.payment, terms)  # if it does not answer, the row stays: sent again, it is settled
     if isinstance(settled, str):
         why = f"The payment could not be settled: {settled}."
         if is_first:
-            routing.write(Payment.objects.filter(pk=mine.pk, taken_at=mine.taken_at, settled_at=None).delete)
+            routing.run_write(Payment.objects.filter(pk=mine.pk, taken_at=mine.taken_at, settled_at=None).delete)
         else:
             why += (
                 " An earlier attempt had no answer, so it may have been charged, and stays on record for this article. Do not pay "
                 "again before this site's operator has looked it up."
             )
         raise InvalidPayment(why)
-    other = routing.write(lambda: _save_settlement(mine, offered, settled))
+    other = routing.run_write(lambda: _save_settlement(mine, offered, settled))
     if other is not None and not (_was_settled_recently(other) and _is_for_article(other, publisher, key)):
         raise InvalidPayment("This payment was already used: its transaction paid for another article, or is too old.")
     return given, settled
@@ -179,7 +179,7 @@ def _settle_or_reuse(publisher: Publisher, url: str, offered: Authorization, giv
 
 def _find_reusable_payment(publisher: Publisher, key: str, offered: Authorization) -> Payment | None:
     """Return the row of a payment, if it has one. Raises: InvalidPayment for one that is another article's."""
-    row = routing.write(Payment.objects.filter(sha256=offered.identity).first)  # a replica may not know of it yet
+    row = routing.run_write(Payment.objects.filter(sha256=offered.identity).first)  # a replica may not know of it yet
     if row is not None and not _is_reservation_expired(row) and not _is_for_article(row, publisher, key):
         raise InvalidPayment("This payment was already used, for another article.")
     return row

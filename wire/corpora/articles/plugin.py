@@ -8,7 +8,7 @@ from typing import Any, Final
 from django.urls import path
 
 from config.database import routing
-from config.database.threads import in_thread
+from config.database.threads import run_in_thread
 from config.errors import Unavailable
 from config.http import memory_cache
 from config.plugins import MenuItem, Plugin
@@ -47,7 +47,7 @@ async def get_rate_limit(path: str) -> tuple[str, int] | None:
 
 async def _read_limits() -> tuple[Mapping[str, int], int]:
     rows = Publisher.objects.live().exclude(per_minute=None).values_list("slug", "per_minute")
-    limits: dict[str, Any] = dict(await in_thread(partial(routing.read, lambda: list(rows))))
+    limits: dict[str, Any] = dict(await run_in_thread(partial(routing.run_query, lambda: list(rows))))
     return limits, 200 * (1 + len(limits))  # bytes of memory, about
 
 

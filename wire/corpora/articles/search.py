@@ -11,7 +11,7 @@ import numpy as np
 
 from wire.corpora.articles.models import Article, Publisher
 from wire.search import postings_index as postings
-from wire.text.tokens import run_marks, split_words, token, triples
+from wire.text.tokens import list_run_tokens, list_run_triples, split_words, stem_word
 
 LONGEST: Final = 60  # characters of a token
 MAX_TIED: Final = 1_000
@@ -30,16 +30,16 @@ def build_index_name(publisher: Publisher) -> str:
 
 
 def weigh_tokens(title: str, description: str) -> dict[str, int]:
-    titled, described = ({*_stem_words(text), *run_marks(text)} for text in (title, description))
+    titled, described = ({*_stem_words(text), *list_run_tokens(text)} for text in (title, description))
     return {one: 3 * (one in titled) + (one in described) for one in titled | described}
 
 
 def extract_keywords(query: str) -> list[str]:
-    return list(dict.fromkeys([*_stem_words(query), *triples(query)]))[:32]
+    return list(dict.fromkeys([*_stem_words(query), *list_run_triples(query)]))[:32]
 
 
 def _stem_words(text: str) -> list[str]:
-    return [token(word)[:LONGEST] for word in split_words(text)]
+    return [stem_word(word)[:LONGEST] for word in split_words(text)]
 
 
 def find_hits(publisher: Publisher, query: str, limit: int, after: SearchHit | None = None) -> list[SearchHit]:

@@ -17,7 +17,7 @@ from typing import Any, Final
 import orjson
 import rfc8785
 
-from wire.text.lexicons import load
+from wire.text.lexicons import load_lexicon
 
 Price = Mapping[str, Any]
 
@@ -37,7 +37,7 @@ _EVM: Final[Mapping[str, frozenset[str]]] = {
 }
 _HEX: Final = re.compile(r"0[xX][0-9a-fA-F]+")
 _ADDRESS: Final = re.compile(r"0x[0-9a-f]{1,40}")
-CURRENCIES: Final[Mapping[str, Price]] = load("currencies")  # that the desk offers
+CURRENCIES: Final[Mapping[str, Price]] = load_lexicon("currencies")  # that the desk offers
 
 
 class InvalidPrice(ValueError):

@@ -5,7 +5,7 @@ from typing import Any
 import orjson
 from django.http import HttpResponse
 
-from config.http.responses import BRIEFLY, json_answer
+from config.http.responses import BRIEFLY, dump_json
 from config.server_names import NAMESPACE
 from wire.site import llms_txt
 
@@ -29,6 +29,6 @@ def describe_server(name: str, title: str, description: str, website: str, url: 
 
 
 def render_card(own: dict[str, Any]) -> HttpResponse:
-    response = json_answer(read_wire_card() | own, BRIEFLY)
+    response = dump_json(read_wire_card() | own, BRIEFLY)
     response["Access-Control-Allow-Origin"] = "*"  # any site's script may read it
     return response

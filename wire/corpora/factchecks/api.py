@@ -8,8 +8,8 @@ from django.http import HttpRequest, HttpResponse
 from ninja import Path, Query, Router, Schema
 
 from config.errors import Withdrawn
-from config.http.responses import BRIEFLY, answer
-from config.tokens import bearer_in
+from config.http.responses import BRIEFLY, schema_response
+from config.tokens import parse_bearer_token
 from wire.corpora.common.rest import UNKNOWN_PARAMETER, build_route_options
 from wire.corpora.factchecks import api_keys, queries, schemas
 from wire.corpora.factchecks.languages import Code
@@ -50,7 +50,7 @@ def route_with_key(path: str, schema: type[Schema], *statuses: int, summary: str
         @wraps(view)
         def answer_with_key(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
             rule = api_keys.read_key_rule("api")
-            api_keys.expect_valid_key(bearer_in(request.headers.get("authorization")), rule)
+            api_keys.expect_valid_key(parse_bearer_token(request.headers.get("authorization")), rule)
             response = view(request, *args, **kwargs)
             if rule.is_required:
                 response["Cache-Control"] = "private, no-store"
@@ -76,7 +76,7 @@ def search_factchecks(
 ) -> HttpResponse:
     code = None if language == "auto" else language
     found = queries.search_claims(query, limit, category, rating_label, code, status, published_since, cursor)
-    return answer(found, "no-store" if found.degraded else BRIEFLY)
+    return schema_response(found, "no-store" if found.degraded else BRIEFLY)
 
 
 @route_with_key("/claims.json", schemas.ClaimsOut, 422, summary="Fact-checks, newest first")
@@ -88,12 +88,12 @@ def factchecks(
     status: Name = None,
     cursor: Cursor = None,
 ) -> HttpResponse:
-    return answer(queries.list_claims(limit, rating_label, category, status, cursor), BRIEFLY)
+    return schema_response(queries.list_claims(limit, rating_label, category, status, cursor), BRIEFLY)
 
 
 @route_with_key("/claims/{path:any_id}.json", schemas.ClaimOut, 404, 422, summary="One fact-check")
 def factcheck(request: HttpRequest, any_id: Id) -> HttpResponse:
-    return answer(queries.get_claim(any_id), BRIEFLY)
+    return schema_response(queries.get_claim(any_id), BRIEFLY)
 
 
 @route_with_key("/revisions/{path:any_id}.json", schemas.ClaimRevisionsOut, 404, 422, summary="Earlier versions of a fact-check")
@@ -102,7 +102,7 @@ def factcheck_revisions(
     any_id: Id,
     before: Annotated[int | None, Query(ge=1, le=2**31 - 1, description="`next_before` of the previous page.")] = None,
 ) -> HttpResponse:
-    return answer(queries.list_revisions(any_id, before), BRIEFLY)
+    return schema_response(queries.list_revisions(any_id, before), BRIEFLY)
 
 
 @route_with_key("/citations/{path:any_id}.json", schemas.FactcheckCitationOut, 404, 410, 422, summary="A fact-check as a citation")
@@ -114,24 +114,24 @@ def factcheck_citation(
     found = queries.get_claim(any_id)
     if found.withdrawn_at is not None:
         raise Withdrawn(f"{found.short_id or found.id} was withdrawn and must not be cited.", "Its permalink says why.")
-    return answer(schemas.FactcheckCitationOut(citation=found.citations[format], format=format, id=found.id), BRIEFLY)
+    return schema_response(schemas.FactcheckCitationOut(citation=found.citations[format], format=format, id=found.id), BRIEFLY)
 
 
 @route_with_key("/categories.json", schemas.ClaimCategoriesOut, summary="Categories of fact-checks")
 def factcheck_categories(request: HttpRequest) -> HttpResponse:
-    return answer(queries.list_categories(), BRIEFLY)
+    return schema_response(queries.list_categories(), BRIEFLY)
 
 
 @route_with_key("/rating-labels.json", schemas.RatingLabelsOut, summary="Fact-checkers' labels, and what they mean")
 def factcheck_rating_labels(request: HttpRequest) -> HttpResponse:
-    return answer(queries.list_rating_labels(), BRIEFLY)
+    return schema_response(queries.list_rating_labels(), BRIEFLY)
 
 
 @route_with_key("/stats.json", schemas.FactcheckStatsOut, summary="How many fact-checks there are, and how they are searched")
 def factcheck_stats(request: HttpRequest) -> HttpResponse:
-    return answer(queries.get_stats(), BRIEFLY)
+    return schema_response(queries.get_stats(), BRIEFLY)
 
 
 @route_with_key("/story/{story_id}.json", schemas.ClaimsOfStoryOut, 404, 422, summary="Fact-checks of claims that a story is about")
 def factchecks_of_story(request: HttpRequest, story_id: Annotated[str, Path(max_length=100)]) -> HttpResponse:
-    return answer(queries.get_claims_of_story(story_id), BRIEFLY)
+    return schema_response(queries.get_claims_of_story(story_id), BRIEFLY)

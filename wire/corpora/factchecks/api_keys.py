@@ -12,7 +12,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from config.errors import Unauthorized
-from config.tokens import new_token, token_hash
+from config.tokens import generate_token, hash_token
 from wire.corpora.factchecks import store
 from wire.corpora.factchecks.models import ApiKey, EndedSession
 
@@ -27,9 +27,9 @@ class KeyRule(NamedTuple):
 
 def issue_key(name: str) -> str:
     """Store a new key and return it; it cannot be shown again. Under `auto`, everybody needs a key from now on."""
-    token = new_token(PREFIX)
+    token = generate_token(PREFIX)
     with transaction.atomic():
-        ApiKey.objects.create(name=name, token_sha256=token_hash(token))
+        ApiKey.objects.create(name=name, token_sha256=hash_token(token))
         store.invalidate_caches()  # answers that were cached for everybody go
     return token
 
@@ -44,7 +44,7 @@ def read_key_rule(surface: Surface) -> KeyRule:
     """Return the keys in force; MCP's key of the environment opens REST too, unless REST has its own or the mode is `mcp`."""
     own = (settings.FACTCHECKS_API_KEY if surface == "api" else "") or settings.FACTCHECKS_MCP_KEY
     stored = list(ApiKey.objects.values_list("token_sha256", "revoked_at"))
-    hashes = (*(digest for digest, revoked_at in stored if revoked_at is None), *([token_hash(own)] if own else []))
+    hashes = (*(digest for digest, revoked_at in stored if revoked_at is None), *([hash_token(own)] if own else []))
     required = {"auto": bool(stored or own), "required": True, "off": False, "mcp": surface == "mcp"}
     return KeyRule(required[settings.FACTCHECKS_KEYS], hashes)
 
@@ -53,7 +53,7 @@ def expect_valid_key(token: str | None, rule: KeyRule) -> None:
     """Raises: Unauthorized, where keys are needed and this is none. Every key is compared, each in constant time."""
     if not rule.is_required:
         return
-    given = token_hash(token or "")
+    given = hash_token(token or "")
     if not sum(compare_digest(given, digest) for digest in rule.hashes):  # not any(), which would stop at the first
         raise Unauthorized("This server needs a key." if not token else "This key is not valid.")
 

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from wire.text.lexicons import load
-from wire.text.untrusted_text import fold, quote_lines
+from wire.text.lexicons import load_lexicon
+from wire.text.untrusted_text import fold_line, quote_structure
 
 LONGEST: Final = 6_000  # characters of a part
 OVERLAP: Final = LONGEST // 5
@@ -18,7 +18,7 @@ _SENTENCE_END: Final = re.compile(r"(?<=[.!?])\s+")
 
 Kind = Literal["claim_overview", "fact_detail"]
 
-_LABELS: Final[Mapping[str, Sequence[str]]] = load("factchecks")["labels"]
+_LABELS: Final[Mapping[str, Sequence[str]]] = load_lexicon("factchecks")["labels"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +58,9 @@ def _build_overview(claim: Any) -> Chunk:
 def _cut_fact(fact: Mapping[str, Any], language: str) -> list[Chunk]:
     source, text = get_section_labels(language)[-1], str(fact.get("text") or "")
     excerpts = [str(one["excerpt"]) for one in filter_published(fact.get("sources") or ()) if one.get("excerpt")]
-    sources = "\n".join(f"{source}: {fold(excerpt)}" for excerpt in excerpts)
+    sources = "\n".join(f"{source}: {fold_line(excerpt)}" for excerpt in excerpts)
     # Labels of the text are not ours: only a line that we made begins with one.
-    content = "\n\n".join(part for part in (quote_lines(text, labelled=True), sources) if part)
+    content = "\n\n".join(part for part in (quote_structure(text, labelled=True), sources) if part)
     if len(content) <= LONGEST:
         plain = " ".join(part for part in (text, *excerpts) if part)
         return [Chunk("fact_detail", fact.get("index"), content, plain)] if content else []

@@ -18,7 +18,7 @@ from wire.corpora.factchecks.identity import RefusedClaim as RefusedClaim
 from wire.corpora.factchecks.identity import is_row_number, make_claim_id, quote_text
 from wire.corpora.factchecks.languages import CODES, detect_language
 from wire.corpora.factchecks.ratings import Rating, rate_label, rate_number
-from wire.text.lexicons import load
+from wire.text.lexicons import load_lexicon
 from wire.text.plain_text import plain_text, strip_invisible
 from wire.text.tokens import fold_text
 
@@ -192,7 +192,7 @@ def parse_api_claim(entry: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     ]
 
 
-_COLUMNS: Final[Mapping[str, Sequence[str]]] = {name: names.split() for name, names in load("factchecks")["columns"].items()}
+_COLUMNS: Final[Mapping[str, Sequence[str]]] = {key: text.split() for key, text in load_lexicon("factchecks")["columns"].items()}
 _HEADLINES: Final = ("summary", "statement")  # they stand for the claim in a table that has no column of claims
 _CLAIM_COLUMNS: Final = frozenset(name for field in ("synopsis", *_HEADLINES) for name in _COLUMNS[field])
 _HELPFUL: Final = {"label": "ratings", "url": "addresses", "publisher": "names of the checkers", "date": "dates"}

@@ -1,13 +1,13 @@
 """Fact-checks in the search over all systems."""
 
-from citations.format.corpora import title_factcheck
+from citations.format.corpora import build_factcheck_title
 from config.errors import Forbidden, Withdrawn
 from config.plugins import DocumentKind
 from wire.corpora.factchecks import api_keys, queries, rendering
 from wire.corpora.factchecks.schemas import ClaimOut, FoundClaimOut
 from wire.schemas.documents import DocumentHit, DocumentOut, DocumentsOut, build_document
-from wire.text.provenance import timestamp
-from wire.text.untrusted_text import fold
+from wire.text.provenance import to_rfc3339
+from wire.text.untrusted_text import fold_line
 
 NAME = "factcheck"
 
@@ -46,10 +46,10 @@ def _to_hit(claim: FoundClaimOut | ClaimOut, citation: str) -> DocumentHit:
     return DocumentHit(
         kind=NAME,
         id=f"{NAME}:{own_id}",
-        title=fold(title_factcheck(claim.synopsis or own_id, claim.rating_label)),  # a false claim is never shown as a fact
+        title=fold_line(build_factcheck_title(claim.synopsis or own_id, claim.rating_label)),  # never a false claim as a fact
         url=claim.permalink,
         source=claim.publisher,
-        published_at=timestamp(claim.published_at) if claim.published_at else None,
+        published_at=to_rfc3339(claim.published_at) if claim.published_at else None,
         citation=citation,
         untrusted_instructions=claim.untrusted_instructions,
     )

@@ -23,8 +23,8 @@ import orjson
 from lxml.etree import ParserError, iterwalk
 from lxml.html import HTMLParser, document_fromstring
 
-from sources.parse import InvalidFeed, parse
-from sources.parse.charsets import decode
+from sources.parse import InvalidFeed, parse_feed
+from sources.parse.charsets import decode_text
 from sources.parse.json_ld import parse_json_ld
 from wire.corpora.factchecks import claim_parsers
 from wire.corpora.factchecks.claim_parsers import ClaimDraft, RefusedClaim
@@ -111,7 +111,7 @@ def _open_text(file: Path, most_bytes: int | None) -> IO[str]:
             if len(whole) > MAX_WHOLE:
                 raise Unreadable(f"{file.name} is not in UTF-8, and in other charsets a file may have at most {MAX_WHOLE:,} bytes")
             raw.close()
-            return io.StringIO(decode(whole), newline="")
+            return io.StringIO(decode_text(whole), newline="")
     except BaseException:
         raw.close()
         raise
@@ -181,7 +181,7 @@ def _read_feed(document: str, language: str) -> Iterator[Entry]:
     if sum(1 for _ in islice(_ITEM.finditer(document), MAX_ITEMS + 1)) > MAX_ITEMS:
         raise Unreadable(f"the feed has more than {MAX_ITEMS:,} items")
     try:
-        parsed = parse(document.encode())
+        parsed = parse_feed(document.encode())
     except InvalidFeed as error:
         raise Unreadable(f"not a feed: {error}") from error
     for item in parsed.entries:

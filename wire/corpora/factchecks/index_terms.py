@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from wire.corpora.factchecks.chunks import filter_published
 from wire.corpora.factchecks.languages import STOP_WORDS, stem
-from wire.text.tokens import characters, fold_text, split_words, triples
+from wire.text.tokens import fold_text, list_run_characters, list_run_triples, split_words
 
 INDEX: Final = "factchecks"
 LONGEST: Final = 60  # characters of a token
@@ -39,7 +39,7 @@ def weigh_claim_tokens(claim: Any) -> dict[str, int]:
         length += worth * len(found)
         for word in found:
             counts[stem(word, claim.language)[:LONGEST]] += worth  # type: ignore[assignment]
-        for token in (*characters(text[:MOST_CHARACTERS]), *triples(text[:MOST_CHARACTERS])):
+        for token in (*list_run_characters(text[:MOST_CHARACTERS]), *list_run_triples(text[:MOST_CHARACTERS])):
             counts[token] += worth  # type: ignore[assignment]
     norm = SATURATION * (1 - LENGTH + LENGTH * length / USUAL)
     weighed = {token: max(1, round(FULL * count / (count + norm))) for token, count in counts.items()}

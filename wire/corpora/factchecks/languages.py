@@ -7,7 +7,7 @@ from typing import Final, Literal, get_args
 
 import snowballstemmer
 
-from wire.text.lexicons import load
+from wire.text.lexicons import load_lexicon
 from wire.text.tokens import split_words, words
 
 Code = Literal["de", "en", "fr", "es", "it", "pt", "nl", "da", "fi", "no", "nb", "nn", "ru", "sv", "tr", "ro", "hu", "id"]
@@ -16,7 +16,7 @@ CODES: Final[tuple[str, ...]] = get_args(Code)
 COMPOUNDING: Final = frozenset(("de", "nl", "da", "fi", "no", "nb", "nn", "sv", "hu"))  # they write compounds as one word
 
 STOP_WORDS: Final[Mapping[str, frozenset[str]]] = {
-    code: frozenset(words(load("factchecks")["stop_words"]["no" if code in ("nb", "nn") else code])) for code in CODES
+    code: frozenset(words(load_lexicon("factchecks")["stop_words"]["no" if code in ("nb", "nn") else code])) for code in CODES
 }
 _DETECTED: Final = tuple(code for code in CODES if code not in ("nb", "nn"))
 
@@ -36,7 +36,7 @@ def stem(word: str, language: str) -> str:
 
 @lru_cache(maxsize=200_000)
 def _stem_cached(word: str, language: str) -> str:
-    name = load("factchecks")["stemmers"].get(language)
+    name = load_lexicon("factchecks")["stemmers"].get(language)
     if name is None or len(word) < 3 or word.isdigit():
         return word
     with _lock:

@@ -109,7 +109,7 @@ def _open_store(model: Embedder) -> Future[VectorStore]:
 def _read_store(model: Embedder) -> VectorStore:
     global _store
     try:
-        with routing.reading():
+        with routing.public_reads():
             known = _store
             store = known if known is not None and known.model == model.name else VectorStore(model.name, model.dimensions)
             store.read_new_rows()

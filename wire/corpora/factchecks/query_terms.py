@@ -7,7 +7,7 @@ from typing import Final
 
 from wire.corpora.factchecks.index_terms import LONGEST
 from wire.corpora.factchecks.languages import COMPOUNDING, STOP_WORDS, detect_language, stem
-from wire.text.tokens import is_run, split_words, triples
+from wire.text.tokens import is_unspaced, list_run_triples, split_words
 
 MOST_TERMS: Final = 64
 PART: Final = 4  # characters of the shortest part of a compound
@@ -113,11 +113,11 @@ def parse_words(text: str, language: str | None, spoken: Sequence[str], vocabula
     code = language or detect_language(plain)
     stop = STOP_WORDS.get(code or "", frozenset())
     given = list(dict.fromkeys(split_words(plain)))
-    wanted = [word for word in given if word not in stop and (len(word) > 1 or word.isdigit() or is_run(word))] or given
+    wanted = [word for word in given if word not in stop and (len(word) > 1 or word.isdigit() or is_unspaced(word))] or given
     languages = [code] if code else [one for one in spoken if one] or ["en"]
     compounding = any(one in COMPOUNDING for one in {*languages, *(() if code else spoken)})
     terms = [_make_term(word, languages, spoken, vocabulary, compounding) for word in wanted[:MOST_TERMS]]
-    terms += [Term("", {triple: 1.0}) for triple in dict.fromkeys(triples(plain))]
+    terms += [Term("", {triple: 1.0}) for triple in dict.fromkeys(list_run_triples(plain))]
     return Question(plain, code, language is None and code is not None, tuple(terms[:MOST_TERMS]))
 
 

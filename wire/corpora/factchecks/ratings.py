@@ -6,7 +6,7 @@ from typing import Final
 
 from django.db.models import TextChoices
 
-from wire.text.lexicons import load
+from wire.text.lexicons import load_lexicon
 from wire.text.tokens import fold_text
 
 
@@ -29,7 +29,9 @@ def make_label_key(label: str) -> str:
 
 
 SHIPPED: Final[Mapping[str, Rating]] = {
-    make_label_key(label): Rating(rating) for rating, labels in load("factchecks")["ratings"].items() for label in labels.split(";")
+    make_label_key(label): Rating(rating)
+    for rating, labels in load_lexicon("factchecks")["ratings"].items()
+    for label in labels.split(";")
 }
 
 

@@ -6,7 +6,7 @@ from urllib.parse import quote
 
 from django.conf import settings
 
-from citations.format.corpora import CitableFactCheck, cite, csl, ris
+from citations.format.corpora import CitableFactCheck, cite_claim, to_csl, to_ris
 from wire.corpora.factchecks import schemas
 from wire.corpora.factchecks.chunks import Chunk, filter_published, split_claim
 from wire.corpora.factchecks.languages import list_content_stems
@@ -66,7 +66,7 @@ def to_hit(
     excerpt = schemas.ExcerptOut(fact_index=part.fact_index, text=cut_excerpt(part.content)) if part.kind == "fact_detail" else None
     return schemas.FoundClaimOut(
         **list_fields(claim, names),
-        citation=cite(_to_citable(claim)),
+        citation=cite_claim(_to_citable(claim)),
         excerpt=excerpt,
         words=by_words,
         similarity=similarity,
@@ -84,7 +84,7 @@ def to_claim(claim: Claim, names: dict[str, str]) -> schemas.ClaimOut:
         withdrawn_at=claim.withdrawn_at,
         withdrawn_reason=claim.withdrawn_reason or None,
         superseded_by=claim.superseded_by or None,
-        citations={} if claim.withdrawn_at else {"layered": cite(as_cited), "csl": csl(as_cited), "ris": ris(as_cited)},
+        citations={} if claim.withdrawn_at else {"layered": cite_claim(as_cited), "csl": to_csl(as_cited), "ris": to_ris(as_cited)},
         content_sha256=claim.content_sha256,
         revision=claim.revisions.count() + 1,
         stories=_list_stories(claim),

@@ -17,13 +17,13 @@ import orjson
 from django.conf import settings
 from django.utils import timezone
 
-from config.tokens import token_hash
+from config.tokens import hash_token
 from sources import fetch
 from sources.entries import Entry
 from sources.fetch.url import WebAddress
 from sources.health import HostNotes
-from sources.parse import InvalidFeed, parse, parse_sitemap
-from sources.parse.charsets import decode
+from sources.parse import InvalidFeed, parse_feed, parse_sitemap
+from sources.parse.charsets import decode_text
 from wire.corpora.factchecks import file_formats
 from wire.corpora.factchecks.file_formats import Unreadable
 from wire.corpora.factchecks.load_jobs import lock_file
@@ -87,7 +87,7 @@ class _Run:
         directory.mkdir(parents=True, exist_ok=True)
         # A query may hold a token, and names of files are listed at the desk.
         plain, _, query = url.partition("://")[2].partition("?")
-        name = re.sub(r"[^\w.-]", "_", plain.rstrip("/"))[:150] + (f"-{token_hash(query)[:8]}" if query else "")
+        name = re.sub(r"[^\w.-]", "_", plain.rstrip("/"))[:150] + (f"-{hash_token(query)[:8]}" if query else "")
         pages = self._list_pages(outcome)
         if pages is None:
             is_json = outcome.body.lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"{", b"["))
@@ -110,9 +110,9 @@ class _Run:
             entries = [*sitemap.entries, *self._follow_sitemaps(sitemap.children)]
         except InvalidFeed:
             try:
-                entries = parse(first.body, content_type=first.content_type, url=first.url).entries
+                entries = parse_feed(first.body, content_type=first.content_type, url=first.url).entries
             except InvalidFeed:
-                text = decode(first.body, first.content_type)
+                text = decode_text(first.body, first.content_type)
                 if text.lstrip()[:1] != "<":
                     return None
                 if any(isinstance(one, Mapping) for one in file_formats.find_page_reviews(text)):
@@ -154,7 +154,7 @@ class _Run:
             if isinstance(outcome, fetch.Fetched):
                 trouble = 0
                 try:
-                    found = file_formats.find_page_reviews(decode(outcome.body, outcome.content_type), ask.url)
+                    found = file_formats.find_page_reviews(decode_text(outcome.body, outcome.content_type), ask.url)
                     reviews = [one for one in found if isinstance(one, Mapping)]
                 except Unreadable as error:
                     report.failures[f"{error}"] += 1

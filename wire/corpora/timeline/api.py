@@ -10,7 +10,7 @@ from ninja import Path, Query, Router, Schema
 from pydantic import BaseModel, Field, create_model
 
 from config.errors import NotFound
-from config.http.responses import BRIEFLY, errors, json_response
+from config.http.responses import BRIEFLY, error_schemas, json_response
 from wire.corpora.common.rest import UNKNOWN_PARAMETER, build_route_options
 from wire.corpora.timeline import dump, queries, schemas
 from wire.corpora.timeline.queries.scope import get_scope
@@ -120,7 +120,7 @@ _add_route("wording", queries.check_wording, WordingQuery, "Check a draft agains
 
 @router.get(
     "/{corpus}/files/{name}.json",
-    response={200: dict[str, Any], **errors(404, 422)},
+    response={200: dict[str, Any], **error_schemas(404, 422)},
     summary="A file of a release, as `timeline load` takes it",
 )
 def file(request: HttpRequest, corpus: Slug, name: Key, asked: Query[ReleaseQuery]) -> HttpResponse:

@@ -12,7 +12,7 @@ from wire.corpora.timeline.queries.scope import get_scope
 from wire.schemas.documents import DocumentHit, DocumentOut, DocumentsOut, build_document
 from wire.schemas.params import read_date
 from wire.text.plain_text import addresses_model
-from wire.text.untrusted_text import quote_lines
+from wire.text.untrusted_text import quote_structure
 
 NAME = "timeline"
 
@@ -37,7 +37,7 @@ def fetch_document(own_id: str) -> DocumentOut:
     language = get_scope(slug).settings.phrases.language
     says = f"Evidence grade: {report.evidence_grade}. {language} Say: {phrasing.say} Avoid: {phrasing.avoid}"
     flags = ", ".join(report.safety_flags or [])
-    body = "\n\n".join(filter(None, (report.display_flag, quote_lines(f"\n{text}", labelled=True).strip(), says)))
+    body = "\n\n".join(filter(None, (report.display_flag, quote_structure(f"\n{text}", labelled=True).strip(), says)))
     hit = _to_hit(slug, queries.get_corpus(slug).name, report)
     hit.untrusted_instructions |= addresses_model(text)
     return build_document(hit, body, evidence_grade=report.evidence_grade, flags=flags)

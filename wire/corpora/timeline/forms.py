@@ -18,7 +18,7 @@ from wire.corpora.timeline.corpus_config import KINDS, CorpusFile, parse_corpus
 from wire.corpora.timeline.models import MODELS, Corpus
 from wire.corpora.timeline.row_schemas import ROWS
 from wire.models import WireState
-from wire.text.lexicons import load
+from wire.text.lexicons import load_lexicon
 
 PREFIX: Final = "row_"  # of fields, so that none has the name of a column
 OFFERED: Final = 200  # most rows that a field offers; where a draft has more, their ids are typed
@@ -37,7 +37,7 @@ def build_field(name: str, schema: dict[str, Any], required: bool, definitions: 
             return LinesField(label=title, required=False, help_text="One per line.")
         case {"type": "array", "items": {"$ref": record}}:
             records = RecordsField(definitions[record.rpartition("/")[2]], definitions, label=title, required=required)
-            records.help_text = records.build_help_text(load("timeline_fields")["examples"], {})
+            records.help_text = records.build_help_text(load_lexicon("timeline_fields")["examples"], {})
             return records
         case {"type": "boolean"}:
             return forms.BooleanField(label=title, required=False, widget=widgets.UnfoldBooleanWidget)
@@ -75,7 +75,7 @@ class RowForm(FreshForm[Any]):
         for corpus in corpora:
             for path, words in validation.list_accepted_words(self.table, parse_corpus(corpus.written)).items():
                 offered[path] |= dict(zip(words, words, strict=True))
-        for path, table in load("timeline_fields")["references"].get(self.table, {}).items():
+        for path, table in load_lexicon("timeline_fields")["references"].get(self.table, {}).items():
             rows = MODELS[table].objects.filter(corpus__in=corpora, until=None, dropped=False).in_order()
             offered[path] = {row.key: f"{row} ({row.key})" for row in rows[: OFFERED + 1]}
         records: dict[RecordsField, dict[str, dict[str, str]]] = defaultdict(dict)
@@ -90,7 +90,7 @@ class RowForm(FreshForm[Any]):
             # The first word often stands for what is official, which needs more.
             examples = {column: [*options][:2][-1] for column, options in columns.items() if options}
             short = {column: options for column, options in columns.items() if 0 < len(options) <= NAMED}
-            box.help_text = box.build_help_text(load("timeline_fields")["examples"] | examples, short)
+            box.help_text = box.build_help_text(load_lexicon("timeline_fields")["examples"] | examples, short)
 
     def _set_choices(self, name: str, options: Mapping[str, str], *, are_many: bool) -> None:
         """Let a field choose from these values; what it holds comes first, in its order, even if it is not among them."""
@@ -182,7 +182,7 @@ def build_form(table: str) -> type[RowForm]:
     for name, path, part, required in _list_form_fields(schema):
         title = path[-1] if path[-1].startswith(path[0]) else "_".join(path)
         parts[name], fields[PREFIX + name] = path, build_field(title, part, required, schema.get("$defs", {}))
-    for name, help_text in load("timeline_fields")["help"].items():
+    for name, help_text in load_lexicon("timeline_fields")["help"].items():
         if PREFIX + name in fields:
             fields[PREFIX + name].help_text = help_text
     chooser = {"corpus": widgets.UnfoldAdminSelectWidget}
@@ -287,5 +287,5 @@ class CorpusForm(FreshForm[Corpus]):
 for _name, (_path, _schema) in PARTS.items():
     _field = build_field(_path[-1], _schema, _name in _NEEDED, _CORPUS["$defs"])
     _field.required = _name in _NEEDED
-    _field.help_text = load("timeline_fields")["corpus_help"].get(_name, _field.help_text)
+    _field.help_text = load_lexicon("timeline_fields")["corpus_help"].get(_name, _field.help_text)
     CorpusForm.base_fields[_name] = _field

@@ -11,7 +11,7 @@ from django.db import models
 from django.db.models import Q
 
 from config.database.row_seal import Sealed, SealedQuerySet
-from wire.text.provenance import timestamp
+from wire.text.provenance import to_rfc3339
 
 
 class Corpus(models.Model):
@@ -61,7 +61,7 @@ class CorpusRelease(Sealed):
 
     @property
     def timestamp(self) -> str:
-        return timestamp(self.released_at)
+        return to_rfc3339(self.released_at)
 
 
 class RowQuerySet(models.QuerySet[Any]):

@@ -53,4 +53,4 @@ def key_file() -> Path:
 
 
 def _load_key() -> bytes:
-    return keyring.load_or_create(key_file(), lambda: secrets.token_hex(32).encode())
+    return keyring.load_or_create_file(key_file(), lambda: secrets.token_hex(32).encode())

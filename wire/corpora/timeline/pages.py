@@ -14,7 +14,7 @@ from django.urls import path
 from django.views.decorators.http import require_safe
 
 from config.errors import InvalidArgument, WireError
-from config.http.responses import error_answer
+from config.http.responses import error_response
 from sources.models import utc_today
 from wire.corpora.common.page_patterns import build_page_matcher
 from wire.corpora.common.server_card import describe_server, render_card
@@ -160,7 +160,7 @@ def sitemap(request: HttpRequest) -> HttpResponse:
 def server_card(_request: HttpRequest, slug: str) -> HttpResponse:
     if member := queries.list_members().get(slug):
         return render_card(_describe_server(member))
-    return error_answer(UnknownCorpus("There is no such corpus.", queries.LISTED))
+    return error_response(UnknownCorpus("There is no such corpus.", queries.LISTED))
 
 
 def list_cards() -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:

@@ -23,7 +23,7 @@ from wire.corpora.timeline.validation import expect_valid
 from wire.models import WireState
 from wire.publishing.signing import sign_hash
 from wire.search import postings_index as postings
-from wire.text.provenance import canonical, digest
+from wire.text.provenance import canonicalize_json, hash_json
 
 UNKNOWN: Final = "unknown"
 
@@ -40,7 +40,7 @@ def release_draft(corpus: Corpus, note: str = "", *, checked: bool = False) -> C
         number, before = corpus.release + 1, corpus.releases.first()
         index_draft(corpus, number)
         manifest = build_manifest(corpus, number, before.sha256 if before else "", corpus.written, corpus.meta)
-        sha256 = digest(manifest)
+        sha256 = hash_json(manifest)
         signature, key = sign_hash(sha256)
         return store_release(
             corpus,
@@ -67,8 +67,8 @@ def build_manifest(corpus: Corpus, number: int, previous: str, written: str, met
         "corpus": corpus.slug,
         "release": number,
         "previous_sha256": previous or None,
-        "corpus_sha256": digest(orjson.loads(written)),
-        "meta_sha256": digest(orjson.loads(meta)),
+        "corpus_sha256": hash_json(orjson.loads(written)),
+        "meta_sha256": hash_json(orjson.loads(meta)),
         "tables": {name: hash_table(some.values_list("sha256", flat=True)) for name, some in rows.items()},
     }
 
@@ -88,7 +88,7 @@ def store_release(corpus: Corpus, manifest: dict[str, Any], *, released_at: dt.d
         number=number,
         released_at=released_at,
         previous_sha256=manifest["previous_sha256"] or "",
-        manifest=canonical(manifest).decode(),
+        manifest=canonicalize_json(manifest).decode(),
         written=corpus.written,
         meta=corpus.meta,
         counts=orjson.dumps(counts).decode(),

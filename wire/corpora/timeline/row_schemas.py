@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, WithJsonSchema
 
 from wire.schemas.params import read_date
-from wire.text.lexicons import load
+from wire.text.lexicons import load_lexicon
 
 MAX_TEXT: Final = 20_000
 # Stance, grade and frame are the same in every corpus; all other words are its own.
@@ -16,7 +16,7 @@ Stance = Literal["belief", "neutral", "skeptical", "official", "mixed"]
 Grade = Literal["official", "firsthand", "reported", "interpretive", "symbolic", "speculative"]
 Frame = Literal["belief", "neutral", "skeptical"]
 FRAMES: Final[tuple[Frame, ...]] = ("belief", "neutral", "skeptical")
-GRADES: Final[Mapping[str, str]] = load("timeline_fields")["grades"]
+GRADES: Final[Mapping[str, str]] = load_lexicon("timeline_fields")["grades"]
 
 # A lane, a grade, a stance and a claim status: what an institution says of itself, with its address.
 OFFICIAL: Final = "official"

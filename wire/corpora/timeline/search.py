@@ -24,8 +24,8 @@ from wire.corpora.timeline.validation import walk_texts
 from wire.search import postings_index
 from wire.search.postings_index import Numbers
 from wire.text.query import ALL, SOME
-from wire.text.tokens import STOP_WORDS, characters, split_words, token, trim_phrase, words
-from wire.text.word_frequency import rarity
+from wire.text.tokens import STOP_WORDS, list_run_characters, split_words, stem_word, trim_phrase, words
+from wire.text.word_frequency import get_rarity
 
 LONGEST: Final = 60  # characters of a token
 MAX_TERMS: Final = 32  # words of a question; more are refused
@@ -89,7 +89,9 @@ def stem_text(text: str) -> list[str]:
 
 
 def join_stems(*values: Any) -> str:
-    found = dict.fromkeys(stem for one in walk_texts(list(values)) for stem in (*stem_text(one), *map(_to_stem, characters(one))))
+    found = dict.fromkeys(
+        stem for one in walk_texts(list(values)) for stem in (*stem_text(one), *map(_to_stem, list_run_characters(one)))
+    )
     return f" {' '.join(found)} "
 
 
@@ -99,7 +101,7 @@ def list_report_tokens(row: Any) -> dict[str, int]:
         stemmed = stem_text(text)
         found += stemmed
         found += map(_build_pair_token, stemmed, stemmed[1:])
-        found += map(_to_stem, characters(text))
+        found += map(_to_stem, list_run_characters(text))
     fields = [*(("motif", motif) for motif in row["motifs"]), ("phenomenon", row["phenomenon_type"])]
     fields += [("source", row["source"]["source_type"]), ("stance", row["stance"]), ("grade", row["evidence_grade"])]
     return dict.fromkeys([*found, *(field_token(name, value) for name, value in fields if value)], 1)
@@ -194,7 +196,7 @@ def find_matches(release: Release, filters: Filters, shares: Sequence[float] = (
     if filters.date_end:
         within &= (days <= filters.date_end.toordinal()) & (days > 0)
     held = [mark_reports([stem], named.get(at, ())) for at, stem in enumerate(asked.stems)]
-    weights = [rarity(stem) for stem in asked.stems]
+    weights = [get_rarity(stem) for stem in asked.stems]
     weighed: Any = sum((weight * one for weight, one in zip(weights, held, strict=True)), np.zeros(len(placed)))
     ordered = _sort_reports(release)
     for share in shares:
@@ -300,4 +302,4 @@ def _list_searchable_texts(row: Any) -> Iterable[str]:
 
 
 def _to_stem(word: str) -> str:
-    return token(word)[:LONGEST]
+    return stem_word(word)[:LONGEST]

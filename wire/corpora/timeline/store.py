@@ -13,11 +13,11 @@ from wire.corpora.timeline import search
 from wire.corpora.timeline.corpus_directory import TABLES
 from wire.corpora.timeline.models import MODELS, Anchor, Corpus, Mention, Report, Row
 from wire.corpora.timeline.validation import build_row_key
-from wire.text.lexicons import load
-from wire.text.provenance import digest
+from wire.text.lexicons import load_lexicon
+from wire.text.provenance import hash_json
 
 BATCH: Final = 2_000
-_FIELDS: Final = load("timeline_fields")
+_FIELDS: Final = load_lexicon("timeline_fields")
 Rows = Mapping[str, Mapping[str, Any]]  # by table, rows by their keys
 
 
@@ -42,7 +42,7 @@ def update_draft_rows(corpus: Corpus, table: str, rows: Iterable[tuple[int | Non
         for key, (given, row) in by_key.items():
             candidates.discard(key)
             pk, before, there = known.get(key, (None, "", None))
-            sha256, position = digest(row), there if given is None else given
+            sha256, position = hash_json(row), there if given is None else given
             if (sha256, position) == (before, there):
                 continue
             if position is None:

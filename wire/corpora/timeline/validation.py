@@ -16,7 +16,7 @@ from wire.corpora.timeline import omitted_names
 from wire.corpora.timeline.corpus_config import CorpusFile
 from wire.corpora.timeline.corpus_directory import CORPUS, TABLES, Problem, RefusedCorpus, Written
 from wire.corpora.timeline.row_schemas import CAUSATION, NOT_AS_FACT, OFFICIAL, OFFICIAL_FACT, OMITTED, ROWS, TEACHING, VERIFIED
-from wire.text.lexicons import load
+from wire.text.lexicons import load_lexicon
 from wire.text.tokens import words
 
 MOST: Final = 200  # problems that are listed
@@ -24,7 +24,7 @@ Row = Mapping[str, Any]
 Faults = Iterator[tuple[str, tuple[str, ...]]]  # what is wrong with a row, and the names of the fields that lead to it
 Known = Mapping[str, Mapping[str, Any]]  # by table, the rows that may be named, each with what `summarize_row` says of it
 
-_FIELDS: Final = load("timeline_fields")
+_FIELDS: Final = load_lexicon("timeline_fields")
 
 
 def build_row_key(table: str, row: Any) -> str:

@@ -14,7 +14,7 @@ from wire.corpora.timeline.models import MODELS, Corpus, CorpusRelease, Row
 from wire.corpora.timeline.validation import build_row_key
 from wire.ops.doctor.finding import Finding, fail
 from wire.publishing.signing import is_valid_signature
-from wire.text.provenance import canonical, digest
+from wire.text.provenance import canonicalize_json, hash_json
 
 RELATED: Final = {"reports": "anchors", "threads": "mentions", "items": "mentions"}  # rows that a table's rows refer to others by
 COLUMNS_OF_RELEASES: Final = {"id", "since", "until", "dropped", "number", "body", "corpus", "sha256", "position"}
@@ -50,7 +50,7 @@ def _check_rows(corpus: Corpus, table: str, model: type[Row]) -> Iterator[str]:
     related = [RELATED[table]] if table in RELATED else []
     rows = model.objects.filter(corpus=corpus).exclude(since=None).order_by("pk").prefetch_related(*related)
     for row in rows.iterator(store.BATCH):
-        if digest(row.row) != row.sha256:
+        if hash_json(row.row) != row.sha256:
             yield f"{model._meta.verbose_name} {row.key} (release {row.since} on): its text does not match its hash."
         right = store.build_row(corpus, table, build_row_key(table, row.row), row.position, row.row, row.sha256)
         if wrong := [name for name in names if getattr(row, name) != getattr(right, name)]:
@@ -80,7 +80,7 @@ def _check_release(corpus: Corpus, release: CorpusRelease, previous: str) -> str
     if release.previous_sha256 != previous:
         return "it does not link to the one before"
     manifest = releases.build_manifest(corpus, release.number, previous, release.written, release.meta)
-    if canonical(manifest).decode() != release.manifest or digest(manifest) != release.sha256:
+    if canonicalize_json(manifest).decode() != release.manifest or hash_json(manifest) != release.sha256:
         return "its rows do not match its hash"
     if not is_valid_signature(release.signature, release.sha256, release.public_key):
         return f"its signature does not match key {release.key_id}"
@@ -97,17 +97,17 @@ def list_file_faults(written: Written, key: str | None = None) -> Iterator[str]:
         yield "There is no release.json, so nothing says what the files should be."
         return
     manifest = release.get("manifest")
-    if not isinstance(manifest, dict) or digest(manifest) != release.get("sha256"):
+    if not isinstance(manifest, dict) or hash_json(manifest) != release.get("sha256"):
         yield "release.json: the manifest does not match the hash."
         return
     if not is_valid_signature(str(release.get("signature")), str(release["sha256"]), key or str(release.get("public_key"))):
         yield "release.json: the signature does not match the key."
-    if digest(written.corpus) != manifest.get("corpus_sha256"):
+    if hash_json(written.corpus) != manifest.get("corpus_sha256"):
         yield "corpus.json is not what was released."
-    if digest(written.meta) != manifest.get("meta_sha256"):
+    if hash_json(written.meta) != manifest.get("meta_sha256"):
         yield "A file's meta is not what was released."
     for table in TABLES:
-        counted = releases.hash_table(digest(row) for row in written.rows[table.name])
+        counted = releases.hash_table(hash_json(row) for row in written.rows[table.name])
         if counted != manifest.get("tables", {}).get(table.name):
             yield f"{table.file}: {table.member} are not what was released."
 

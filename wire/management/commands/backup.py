@@ -18,7 +18,7 @@ class Command(WireCommand):
 
     def handle(self, *, path: Path, **_options: Any) -> None:
         try:
-            with faults.explaining():
+            with faults.explain_errors():
                 manifest = create_backup(path)
         except (Broken, DatabaseError, OSError) as error:
             raise CommandError(f"No backup was written: {error}") from error

@@ -18,7 +18,7 @@ class Command(WireCommand):
     def handle(self, *, file: Path | None, **_options: Any) -> None:
         draft = file.with_name(f".{file.name}.part") if file else None
         try:
-            with draft.open("wb") if draft else open(sys.stdout.fileno(), "wb", closefd=False) as out, faults.explaining():
+            with draft.open("wb") if draft else open(sys.stdout.fileno(), "wb", closefd=False) as out, faults.explain_errors():
                 written = write_dump(out, packed=file is not None and file.suffix == ".gz")
             if draft and file:
                 draft.replace(file)  # whole or not at all

@@ -14,7 +14,7 @@ from config.command_base import WireCommand
 from sources import roster
 from sources.entries import Entry
 from sources.names import Name
-from sources.queries import known_names
+from sources.queries import list_known_names
 from sources.vocabulary import Tier
 from wire.ingest import classifier_terms
 from wire.ingest.classify import Lexicon
@@ -114,7 +114,7 @@ def _evaluate_file(what: str, file: Path, *, as_published: bool = False) -> Figu
 
 
 def _read_names() -> list[Name]:
-    return known_names() if _has_wire_tables() else roster.shipped_names()
+    return list_known_names() if _has_wire_tables() else roster.list_shipped_names()
 
 
 def _read_lexicon() -> Lexicon:
@@ -174,7 +174,7 @@ def _read_entries(archive: Path) -> Iterator[Entry]:
 
 
 def _list_makers() -> set[str]:
-    return {name.canonical for name in roster.shipped_names() if name.tier == Tier.CORPORATE}
+    return {name.canonical for name in roster.list_shipped_names() if name.tier == Tier.CORPORATE}
 
 
 def _read_rows(file: Path, columns: tuple[str, ...]) -> list[Row]:

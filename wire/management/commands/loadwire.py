@@ -19,7 +19,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn
 from config import command_runner
 from config.command_base import WireCommand
 from config.database import faults
-from config.plugins import run_commands
+from config.plugins import run_plugin_commands
 from config.url_secrets import CREDENTIALS_REFUSED, has_credentials, mask_address
 from wire.ingest import classifier_terms
 from wire.ingest.feed_entries import refuse_sample
@@ -44,7 +44,7 @@ class Command(WireCommand):
     )
 
     def run_from_argv(self, argv: list[str]) -> None:
-        command_runner.yield_to_readers()
+        command_runner.lower_priority()
         # Nearly all objects of a load hold no cycle, and at Python's 700 a tenth of its time goes into looking for some.
         gc.set_threshold(50_000)
         super().run_from_argv(argv)
@@ -66,7 +66,7 @@ class Command(WireCommand):
         started = time.monotonic()
         with _Rejections(options["rejects"], self.stderr.write) as rejections:
             try:
-                with faults.explaining():
+                with faults.explain_errors():
                     before = _read_wire_version()
                     # A load of one of these that broke off goes on from there.
                     digests = [reader.compute_digest(file, names) for file in archives]
@@ -80,7 +80,7 @@ class Command(WireCommand):
                     # A dump is restored as it was, with what was not public yet.
                     days = self._publish_days() if archives and not options["dry_run"] else []
                     if _read_wire_version() != before:
-                        run_commands("after_publish", self.stderr, stdout=self.stdout)
+                        run_plugin_commands("after_publish", self.stderr, stdout=self.stdout)
             except (Broken, OSError) as error:
                 raise CommandError(str(error)) from error
         self._print_report(total, len(days), time.monotonic() - started, dry_run=options["dry_run"])

@@ -22,7 +22,7 @@ class Command(WireCommand):
         parser.add_argument("--yes", action="store_true", help="Do it without asking.")
 
     def handle(self, **options: Any) -> None:
-        with faults.explaining():
+        with faults.explain_errors():
             plan = duplicates.plan_merges()
             self._print_twins("would be merged", plan.twins)
             self._print_twins(

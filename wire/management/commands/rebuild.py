@@ -27,7 +27,7 @@ class Command(WireCommand):
         parser.add_argument("--yes", action="store_true", help="Do it without asking.")
 
     def handle(self, **options: Any) -> None:
-        with faults.explaining():
+        with faults.explain_errors():
             chosen = {"since": options["since"], "final_days": options["final_days"]}
             plan = rebuild.plan_rebuild(**chosen)
             self._print_plan(plan)

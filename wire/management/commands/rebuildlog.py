@@ -13,7 +13,7 @@ class Command(WireCommand):
     )
 
     def handle(self, **_options: Any) -> None:
-        with faults.explaining():
+        with faults.explain_errors():
             leaves, unsigned = log.rebuild_log()
             signing.sign_newest_checkpoint()
         self.stdout.write(f"Rebuilt from the snapshots: {leaves:,} leaves.")

@@ -13,16 +13,16 @@ class Command(WireCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        names = [model._meta.db_table for model in row_seal.sealed_models()]
+        names = [model._meta.db_table for model in row_seal.list_sealed_models()]
         parser.add_argument("tables", nargs="*", metavar="TABLE", help=f"only these: {', '.join(names)}")
 
     def handle(self, *, tables: list[str], **_options: Any) -> None:
-        models = row_seal.sealed_models()
+        models = row_seal.list_sealed_models()
         if unknown := sorted(set(tables) - {model._meta.db_table for model in models}):
             self.stderr.write(f"No such table with seals: {', '.join(unknown)}.")
             raise SystemExit(2)
         for model in models:
             if not tables or model._meta.db_table in tables:
-                with faults.explaining():
-                    number = row_seal.seal_all(model)
+                with faults.explain_errors():
+                    number = row_seal.renew_all_seals(model)
                 self.stdout.write(f"{model._meta.db_table}: {number:,} rows sealed, all others already were.")

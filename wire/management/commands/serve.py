@@ -13,7 +13,7 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 
 from config.command_base import WireCommand
-from config.database.routing import missing
+from config.database.routing import explain_missing_file
 from wire import permissions, sample_switch
 from wire.publishing.signing import key_file
 
@@ -151,7 +151,7 @@ def _is_port_listening() -> bool:
 
 def _expect_database_for_key() -> None:
     """Raise CommandError for a key without the database whose days it signed: its chain would begin a second time."""
-    if (why := missing()) and key_file().exists():
+    if (why := explain_missing_file()) and key_file().exists():
         raise CommandError(
             f"The database is gone: {why}, but the key that signed its days is still there. Nothing was changed. Restore a backup; "
             "for a new wire that continues with this key, run manage.py migrate first."

@@ -21,7 +21,7 @@ class Command(WireCommand):
     def handle(self, *, from_files: Path | None, **_options: Any) -> None:
         try:
             if from_files is None:
-                with faults.explaining():
+                with faults.explain_errors():
                     self._print_result("database", verify_database())
                 return
             files = [file for file in reader.expand_paths([from_files])[0] if reader.is_dump(file)]

@@ -6,7 +6,7 @@ from django.core.management.base import CommandError
 
 from config.command_base import WireCommand
 from config.database import faults
-from sources.fetch.fetch_all import get_once
+from sources.fetch.fetch_all import fetch_once
 from wire.ingest.feed_entries import get_fetch_policy
 from wire.publishing.transparency.witness import witness_log
 
@@ -24,8 +24,8 @@ class Command(WireCommand):
         wrong = []
         for url in urls:
             try:
-                with faults.explaining():
-                    seen = witness_log(url, partial(get_once, policy=get_fetch_policy()))
+                with faults.explain_errors():
+                    seen = witness_log(url, partial(fetch_once, policy=get_fetch_policy()))
                 self.stdout.write(f"{seen.origin}: {seen.size} snapshots, including all seen before. Signed.")
             except CommandError as error:
                 wrong.append(str(error))

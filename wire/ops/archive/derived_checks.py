@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from config.errors import Damaged
 from sources.models import RosterRevision
-from sources.roster import fingerprint
+from sources.roster import compute_fingerprint
 from sources.vocabulary import ROSTER_SIZE
 from wire.models import (
     Change,
@@ -98,8 +98,8 @@ def check_rosters(publications: Mapping[str, Record], rosters: Sequence[Record])
     """Check `publications`, by slug, against `rosters` from the first one on, each with its own fingerprint. Raises: Broken."""
     seated = [one for one in publications.values() if one["seat"] is not None]
     members = sorted(map(_to_roster_member, seated), key=lambda row: str(row["name"]))
-    if fingerprint(members) != rosters[-1]["fingerprint"]:
-        raise Broken(f"roster: fingerprint is {rosters[-1]['fingerprint']!r}, recomputed {fingerprint(members)!r}.")
+    if compute_fingerprint(members) != rosters[-1]["fingerprint"]:
+        raise Broken(f"roster: fingerprint is {rosters[-1]['fingerprint']!r}, recomputed {compute_fingerprint(members)!r}.")
     since, until, left = _replay_history(publications, rosters)
     for slug, one in publications.items():
         for name, days in (("admitted_on", since), ("retired_on", until)):

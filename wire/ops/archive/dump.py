@@ -12,7 +12,7 @@ from django.db import connection, transaction
 from config.errors import Damaged
 from sources.models import Publication, RosterRevision
 from wire.models import EditorTake, Event, SigningKey, Snapshot, Story, StoryPair, WireState
-from wire.text.provenance import timestamp
+from wire.text.provenance import to_rfc3339
 
 Record = dict[str, Any]
 
@@ -134,5 +134,5 @@ def _to_record(row: Any, names: tuple[str, ...]) -> Record:
 
 def _to_json_value(value: Any) -> Any:
     if hasattr(value, "tzinfo"):
-        return timestamp(value)
+        return to_rfc3339(value)
     return value.isoformat() if hasattr(value, "isoformat") else value

@@ -17,8 +17,8 @@ from django.db import transaction
 from django.utils import timezone
 
 from sources.entries import Entry
-from sources.parse import InvalidFeed, parse
-from sources.parse.charsets import decode
+from sources.parse import InvalidFeed, parse_feed
+from sources.parse.charsets import decode_text
 from wire.ingest import classifier_terms
 from wire.ingest.feed_entries import name_outcome
 from wire.ingest.normalise import Context, Rejected
@@ -70,7 +70,7 @@ def read_records(file: Path, names: Mapping[str, str]) -> Iterator[Numbered]:
     """Yield every record of a file: NDJSON by line, RSS or Atom by item. `names` maps publishers to names of the roster."""
     is_feed = False
     with _open_archive(file) as handle, suppress(EOFError, OSError, zlib.error):
-        is_feed = decode(handle.read(512)).lstrip().startswith("<")
+        is_feed = decode_text(handle.read(512)).lstrip().startswith("<")
     if is_feed:
         yield from _read_feed(file, names)
         return
@@ -137,7 +137,7 @@ def _read_feed(file: Path, names: Mapping[str, str]) -> Iterator[Numbered]:
         yield 1, Rejected("feed_too_large", f"The feed is larger than {MAX_FEED:,} bytes.")
         return
     try:
-        parsed = parse(data)
+        parsed = parse_feed(data)
         if parsed.kind == "sitemap":
             raise InvalidFeed("The file is neither RSS nor Atom.")
     except InvalidFeed as error:

@@ -19,7 +19,7 @@ from wire.ops.archive.verify import Verifier, build_revision, check_records
 from wire.publishing import changelog, signing, story_json
 from wire.publishing.indexing import index_stories
 from wire.publishing.transparency import log
-from wire.text.provenance import canonical
+from wire.text.provenance import canonicalize_json
 
 T = TypeVar("T", bound=models.Model)
 
@@ -121,7 +121,7 @@ def _restore_story_pairs(chunk: list[Record]) -> None:
 
 def _restore_snapshots(chunk: list[Record]) -> None:
     # The columns that repeat the manifest were compared with it when the record was checked.
-    rows = [_to_row(Snapshot, r, SNAPSHOT_FIELDS, packed=zlib.compress(canonical(r["manifest"]))) for r in chunk]
+    rows = [_to_row(Snapshot, r, SNAPSHOT_FIELDS, packed=zlib.compress(canonicalize_json(r["manifest"]))) for r in chunk]
     Snapshot.objects.bulk_create(rows)
 
 

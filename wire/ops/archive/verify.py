@@ -14,7 +14,7 @@ import orjson
 
 from config.database import row_seal
 from config.plugins import list_plugins
-from sources.roster import fingerprint
+from sources.roster import compute_fingerprint
 from wire.ingest.normalise import Rejected
 from wire.models import StoryRevision
 from wire.ops.archive import derived_checks, reader
@@ -22,7 +22,7 @@ from wire.ops.archive.dump import VERSION, Broken, Record, read_consistently, re
 from wire.publishing.signing import is_valid_signature
 from wire.text.identity import chatbotnews_id
 from wire.text.plain_text import SHORT
-from wire.text.provenance import digest, story_content
+from wire.text.provenance import build_story_content, hash_json
 from wire.text.vocabulary import NEWER_RULES, Status, get_merged_into
 
 TEXTS: Final = ("headline", "summary_medium", "author")  # what a correction corrects
@@ -72,7 +72,7 @@ class Verifier:
             case "roster":
                 what = f"roster revision {record['number']}"
                 _expect(what, "number", record["number"], len(self._rosters) + 1)
-                _expect(what, "fingerprint", record["fingerprint"], fingerprint(record["members"]))
+                _expect(what, "fingerprint", record["fingerprint"], compute_fingerprint(record["members"]))
                 self._rosters.append(record)
             case "event":
                 self._events[record["event_id"]] = record["merged_into"]
@@ -126,7 +126,7 @@ class Verifier:
     def _check_revision(self, what: str, story: Record, row: Record, number: int) -> None:
         story_id = story["chatbotnews_id"]
         _expect(what, "number", row["revision"], number)
-        sha256 = digest(story_content(story_id, story["original_url"], build_revision(row)))
+        sha256 = hash_json(build_story_content(story_id, story["original_url"], build_revision(row)))
         _expect(what, "story_sha256", row["story_sha256"], sha256)
         # Not hashed itself, but cited: it must be the opening of the summary that is. How long a one is for `cut` to say.
         short, medium = row["summary_short"], row["summary_medium"]
@@ -142,7 +142,7 @@ class Verifier:
         _expect(what, "sequence", record["sequence"], self._sequence + 1)
         _expect(what, "revision", manifest["revision"], self._revision_of.get(day, 0) + 1)
         _expect(what, "previous_sha256", manifest["previous_sha256"], self.last_sha256)
-        _expect(what, "wire_sha256", record["wire_sha256"], digest(manifest))
+        _expect(what, "wire_sha256", record["wire_sha256"], hash_json(manifest))
         for name in ("wire_date", "revision", "previous_sha256", "roster_sha256"):
             _expect(what, f"the column {name}", record[name], manifest[name])
         _expect(what, "the column story_count", record["story_count"], len(manifest["stories"]))
@@ -244,11 +244,11 @@ def verify_database() -> Verifier:
                 result = verify_dump(stored)
             derived_checks.check_derived_tables()
             derived_checks.check_log()
-            rows = (fault for model in row_seal.sealed_models() for fault in row_seal.list_faults(model))
+            rows = (fault for model in row_seal.list_sealed_models() for fault in row_seal.list_seal_faults(model))
             for fault in chain(rows, *(plugin.list_faults() for plugin in list_plugins())):  # names table and key
                 raise Broken(fault)
             derived_checks.check_changes()
-            result.counts["other_key"] = row_seal.count_other_keys()
+            result.counts["other_key"] = row_seal.count_foreign_seals()
         except (TypeError, ValueError) as error:
             raise Broken(f"a column holds a value that cannot be read: {error!r}.") from error
     return result

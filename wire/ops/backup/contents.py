@@ -21,7 +21,7 @@ from django.db.migrations.loader import MigrationLoader
 
 from config.database.migration_state import Migration, list_applied, list_newer
 from config.errors import InvalidArgument, WireError
-from wire.text.provenance import digest
+from wire.text.provenance import hash_json
 
 FORMAT: Final = "chatbotnews-wire-backup"
 VERSION: Final = 2
@@ -81,7 +81,7 @@ class Damaged(WireError):
 
 def pack_manifest(manifest: Manifest) -> bytes:
     """Return the bytes of the manifest's file, with its own hash."""
-    return orjson.dumps({"manifest": manifest, "sha256": digest(manifest)}, option=orjson.OPT_INDENT_2)
+    return orjson.dumps({"manifest": manifest, "sha256": hash_json(manifest)}, option=orjson.OPT_INDENT_2)
 
 
 def describe_file(file: Path) -> dict[str, Any]:
@@ -128,7 +128,7 @@ def _read_manifest(source: Path) -> Manifest:
         with file.open("rb") as raw:
             read = orjson.loads(raw.read(LARGEST))
         manifest: Manifest = read["manifest"]
-        is_whole = manifest["format"] == FORMAT and digest(manifest) == read["sha256"]
+        is_whole = manifest["format"] == FORMAT and hash_json(manifest) == read["sha256"]
         version, names = manifest["v"], set(manifest["files"])
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise Damaged(f"{file} cannot be read: {error!r}.") from error

@@ -18,7 +18,7 @@ from wire.models import Snapshot
 from wire.ops.archive import dump
 from wire.ops.backup import contents as layout
 from wire.ops.backup.contents import Manifest, count_system_rows, describe_file, list_keys, pack_manifest, write_tables
-from wire.text.provenance import timestamp
+from wire.text.provenance import to_rfc3339
 
 
 def create_backup(target: Path) -> Manifest:
@@ -38,7 +38,7 @@ def create_backup(target: Path) -> Manifest:
             manifest: Manifest = {
                 "format": layout.FORMAT,
                 "v": layout.VERSION,
-                "taken_at": timestamp(timezone.now()),
+                "taken_at": to_rfc3339(timezone.now()),
                 "wire_version": queries.get_wire_version(),
                 "sample": queries.is_sample_wire(),
                 "sequence": sequence,

@@ -58,7 +58,7 @@ def check_settings() -> Iterator[Finding]:
         (0 < token < SHORTEST_TOKEN, warn, "WIRE_METRICS_TOKEN can be guessed.", longer),
     )
     found = [make("settings", what, advice) for is_so, make, what, advice in contradictions if is_so]
-    for name, setting in env.find_unknown().items():
+    for name, setting in env.find_unknown_names().items():
         meant = f"Did you mean {setting}?" if setting else "docs/settings.md lists all settings."
         found.append(warn("settings", f"{name} is not a setting and has no effect.", meant))
     yield from found or [ok("settings", f"The settings do not conflict; the site is {settings.WIRE_SITE_URL}.")]
@@ -319,7 +319,7 @@ def check_feeds(now: dt.datetime) -> Iterator[Finding]:
     if WireState.objects.filter(is_sample=True).exists():
         yield ok("feeds", "The sample wire fetches none.")
         return
-    rows = [row for row in queries.feeds_health(now).feeds if row.active]
+    rows = [row for row in queries.get_feeds_health(now).feeds if row.active]
     tried = max((row.last_try_at for row in rows if row.last_try_at), default=None)
     every = settings.WIRE_INGEST or dt.timedelta(minutes=30)
     if tried is None or now - tried > MISSED_RUNS * every:

@@ -12,12 +12,12 @@ from typing import Any, NamedTuple
 import trafilatura
 from markdown_it import MarkdownIt
 
-from citations.sentence_boundaries import ends_whole
+from citations.sentence_boundaries import ends_like_sentence
 from sources.entries import Entry
-from sources.names import Name, resolve
+from sources.names import Name, resolve_name
 from sources.parse.article import Article
-from sources.parse.charsets import decode
-from sources.parse.extractor import extract_all
+from sources.parse.charsets import decode_text
+from sources.parse.extractor import extract_articles
 from wire.ingest.classify import Lexicon
 from wire.ingest.normalise import MAX_HEADLINE, choose_summary
 from wire.ops.quality.event_metrics import Figures, compare_groups, count_misleading_events, harmonic_mean, replay_days
@@ -28,8 +28,8 @@ from wire.search.vectors import embed_stories
 from wire.text import tokens
 from wire.text.filters import is_caption, is_roundup, repeats_headline, strip_headline
 from wire.text.identity import BadUrl, canonical_url, chatbotnews_id
-from wire.text.plain_text import plain_text, summary
-from wire.text.query import ALL, Query, Text, forms
+from wire.text.plain_text import extract_summary, plain_text
+from wire.text.query import ALL, Query, Text, list_query_forms
 from wire.text.vocabulary import Category
 
 Row = Mapping[str, str]
@@ -48,7 +48,7 @@ def score_summaries(items: Iterable[tuple[str, str, bool]]) -> Figures:
     counts = dict.fromkeys(("empty", "boilerplate", "picture", "repeated", "cut", "no_sentence", "whole", "opening_dropped"), 0)
     for title, raw, of_maker in items:
         headline, text = plain_text(title, 1000), plain_text(raw, 1000)
-        shown = strip_headline(headline, summary(raw))
+        shown = strip_headline(headline, extract_summary(raw))
         if not shown:
             counts["boilerplate" if text else "empty"] += 1
         elif is_caption(shown, of_maker=of_maker):
@@ -56,7 +56,7 @@ def score_summaries(items: Iterable[tuple[str, str, bool]]) -> Figures:
         elif repeats_headline(headline, shown):
             counts["repeated"] += 1
         else:
-            counts["cut" if shown.endswith("…") else "whole" if ends_whole(shown) else "no_sentence"] += 1
+            counts["cut" if shown.endswith("…") else "whole" if ends_like_sentence(shown) else "no_sentence"] += 1
             counts["opening_dropped"] += not shown.startswith(text[:OPENING][: len(shown) - 1])
     return {"items": sum(counts.values()) - counts["opening_dropped"], **counts}
 
@@ -136,7 +136,7 @@ def add_texts(rows: Sequence[Row], entries: Iterable[Entry], makers: Collection[
 
 def score_names(rows: Sequence[Row], roster: Sequence[Name]) -> Figures:
     """Score names. Columns name and expected: the roster's own name, or nothing for what must be refused."""
-    answers = [(found.canonical if (found := resolve(row["name"], roster)) else "", row["expected"]) for row in rows]
+    answers = [(found.canonical if (found := resolve_name(row["name"], roster)) else "", row["expected"]) for row in rows]
     spellings = [(name, expected) for name, expected in answers if expected]
     misses = [name for name, expected in answers if not expected]
     return {
@@ -153,11 +153,13 @@ def score_searches(document: Mapping[str, Any]) -> Figures:
     discounted cumulative gain at 10 (Järvelin and Kekäläinen 2002, gains 2^grade - 1), without meaning and freshness; `relevant`:
     how much of what holds all words was judged relevant; `silent`: how often nothing is found where nothing is to be found.
     """
-    texts = {row["id"]: Text(tokens.tokens(row["title"]), tokens.tokens(row.get("summary") or "")) for row in document["stories"]}
+    texts = {
+        row["id"]: Text(tokens.tokenize(row["title"]), tokens.tokenize(row.get("summary") or "")) for row in document["stories"]
+    }
     times = {row["id"]: _parse_time(row.get("published_at") or "").timestamp() for row in document["stories"]}
     answers, strict, silent = [], [], []
     for row in document["queries"]:
-        asked_forms = forms(row["query"])
+        asked_forms = list_query_forms(row["query"])
         every = _find_stories([form for form in asked_forms if form.least == ALL], texts, {ALL: 1})
         found = _find_stories(asked_forms, texts, ENOUGH)
         if row["judged"]:
@@ -209,12 +211,12 @@ def score_extraction(pages: Sequence[LabelledPage]) -> Figures:
     """Score how much of each page's text is found, and how much beside it, by our extraction and by trafilatura as it comes: runs
     of four words, as scrapinghub/article-extraction-benchmark has them.
     """
-    found = list(extract_all((page.html, "", page.url) for page in pages))
+    found = list(extract_articles((page.html, "", page.url) for page in pages))
     parser, ours = MarkdownIt("commonmark").enable(["table", "strikethrough"]), []
     for article in found:
         html = parser.render(article.markdown) if isinstance(article, Article) else ""
         ours.append(plain_text(html, len(html)))  # what a reader of the Markdown sees
-    theirs = [trafilatura.extract(decode(page.html), include_comments=False) or "" for page in pages]
+    theirs = [trafilatura.extract(decode_text(page.html), include_comments=False) or "" for page in pages]
     return {
         "pages": float(len(pages)),
         "refused": float(sum(not isinstance(one, Article) for one in found)),

@@ -12,7 +12,7 @@ from wire.publishing.grouping.candidates import WINDOW, Item, count_days, find_c
 from wire.publishing.grouping.linkage import Floats, Pairs, link_items
 from wire.publishing.grouping.pair_context import build_context_columns
 from wire.publishing.grouping.pair_model import PairModel, load_models
-from wire.text.numbered_names import differ
+from wire.text.numbered_names import have_other_versions
 
 HEADLINES: Final = 2_000  # headlines without one summary, from which they are joined by weights of their own
 LEAST: Final = 0.02  # a lower probability counts as none
@@ -84,7 +84,7 @@ def score_pairs(stories: Sequence[Item], models: Mapping[str, PairModel]) -> Pai
         if fits.any():
             found[fits] = models[name].estimate({feature: column[fits] for feature, column in pairs.columns.items()})
     for row in np.flatnonzero(found >= LEAST).tolist():
-        if differ(stories[pairs.ones[row]].headline, stories[pairs.others[row]].headline):
+        if have_other_versions(stories[pairs.ones[row]].headline, stories[pairs.others[row]].headline):
             found[row] = 0.0  # GPT-5.3 is not GPT-5.4
     likely = found >= LEAST
     scored = Pairs(pairs.ones[likely], pairs.others[likely], found[likely])

@@ -9,8 +9,8 @@ from itertools import chain, pairwise
 from typing import Final
 
 from wire.publishing.grouping.candidates import Item
-from wire.text.numbered_names import differ
-from wire.text.tokens import token, words
+from wire.text.numbered_names import have_other_versions
+from wire.text.tokens import stem_word, words
 from wire.text.word_frequency import FREQUENT_WORDS, GROUPING_MIX, LOCAL, read_frequencies
 
 ASKED_THRESHOLD: Final = 0.5  # of similarity, from which a story answers to a headline that somebody asks about
@@ -31,7 +31,7 @@ def find_nearest_story(headline: str, known: Iterable[Item]) -> tuple[Item, floa
     least = ASKED_THRESHOLD if sum(" " not in feature for feature in weigh_words(headline)) > KEYWORDS else KEYWORDS_THRESHOLD
     alike = []
     for story, likeness in score_stories(headline, known):
-        if likeness >= least and not differ(headline, story.headline):
+        if likeness >= least and not have_other_versions(headline, story.headline):
             # another name stands where the headline has one that the story lacks
             is_swapped = _list_names(headline) - _stem_words(f"{story.headline} {story.summary}")
             if not (is_swapped and _list_names(story.headline) - _stem_words(headline)):
@@ -47,7 +47,7 @@ def _list_names(headline: str) -> set[str]:
 
 
 def _stem_words(text: str) -> set[str]:
-    return {token(word) for word in words(text)}
+    return {stem_word(word) for word in words(text)}
 
 
 def score_stories(headline: str, known: Iterable[Item]) -> list[tuple[Item, float]]:
@@ -71,7 +71,7 @@ def score_stories(headline: str, known: Iterable[Item]) -> list[tuple[Item, floa
 def weigh_words(text: str) -> Mapping[str, float]:
     """Return stemmed words, those with a capital letter counting more, and pairs of neighbours, each with its emphasis."""
     capitals = {word.casefold() for word in _RAW_WORD.findall(text) if word[0].isupper()}
-    stems = [(token(word), CAPITAL_WEIGHT if word in capitals else 1.0) for word in words(text) if word not in FREQUENT_WORDS]
+    stems = [(stem_word(word), CAPITAL_WEIGHT if word in capitals else 1.0) for word in words(text) if word not in FREQUENT_WORDS]
     found: dict[str, float] = {}
     for stem, weight in stems:
         found[stem] = max(weight, found.get(stem, 0.0))

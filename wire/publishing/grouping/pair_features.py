@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from wire.text.filters import Genre, find_genre
 from wire.text.identity import headline_key
-from wire.text.lexicons import load
-from wire.text.tokens import fold_text, token, words
+from wire.text.lexicons import load_lexicon
+from wire.text.tokens import fold_text, stem_word, words
 from wire.text.word_frequency import FREQUENT_WORDS, read_idf
 
 Floats = NDArray[np.float64]
@@ -38,7 +38,7 @@ ALIKE: Final = 0.3
 ALIKE_VECTORS: Final = 0.87
 _WORD: Final = re.compile(r"[^\W_]+")
 _FIRST_PERSON: Final = re.compile(r"\b(?:I|my|me|we|our|mine)\b")
-_ACTIONS: Final = {stem: action for action, stems in load("actions").items() for stem in stems.split()}
+_ACTIONS: Final = {stem: action for action, stems in load_lexicon("actions").items() for stem in stems.split()}
 
 
 class StoryTerms(NamedTuple):
@@ -58,13 +58,13 @@ class StoryTerms(NamedTuple):
 
 @lru_cache(maxsize=16_384)
 def extract_terms(headline: str, summary: str) -> StoryTerms:
-    stems = [token(word) for word in words(headline) if word not in FREQUENT_WORDS]
+    stems = [stem_word(word) for word in words(headline) if word not in FREQUENT_WORDS]
     title = _weigh_stems(stems)
     text = {stem: TITLE_TIMES * weight for stem, weight in title.items()}
-    for stem, weight in _weigh_stems(token(word) for word in words(summary) if word not in FREQUENT_WORDS).items():
+    for stem, weight in _weigh_stems(stem_word(word) for word in words(summary) if word not in FREQUENT_WORDS).items():
         text[stem] = text.get(stem, 0.0) + weight
     telling = [word for word in _WORD.findall(headline) if word.casefold() not in FREQUENT_WORDS and not word.isdigit()]
-    names = [token(fold_text(word)) for word in telling if not word.islower()]
+    names = [stem_word(fold_text(word)) for word in telling if not word.islower()]
     if len(names) > MOST_NAMED * len(telling):
         names = []
     genre = find_genre(headline, summary=summary)

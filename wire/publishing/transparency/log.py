@@ -16,7 +16,7 @@ from wire.models import LogEntry, LogNode, SigningKey, Snapshot, WireState
 from wire.publishing.transparency import merkle, signed_note
 from wire.schemas import build_from
 from wire.schemas.proofs import LeafOut
-from wire.text.provenance import canonical
+from wire.text.provenance import canonicalize_json
 
 BATCH: Final = 200
 _REBUILD: Final = (
@@ -175,7 +175,7 @@ def _make_leaf(snapshot: Snapshot, known: dict[merkle.Place, bytes]) -> Leaf:
     """Return a snapshot's leaf from the `known` nodes before it, and add its own to them. Raises: KeyError, as `hashes`."""
     size, stories = snapshot.sequence, merkle.compute_root([hash_story_leaf(line) for line in snapshot.manifest["stories"]])
     value = describe_leaf(snapshot, stories).model_dump(mode="json")
-    leaf = known[0, size - 1] = merkle.hash_leaf(canonical(value))
+    leaf = known[0, size - 1] = merkle.hash_leaf(canonicalize_json(value))
     completed = merkle.list_completed(size)
     for place in completed:
         left, right = merkle.get_children(place)

@@ -5,9 +5,9 @@ from typing import Any, Final
 
 from citations.find.finder import find_citations
 from citations.find.match import CitationMatch
-from citations.find.notes import find_notes
+from citations.find.notes import find_noted_claims
 from citations.find.segments import strip_markup
-from citations.format.formats import CitationFormat, cite
+from citations.format.formats import CitationFormat, cite_story
 from wire.models import Story
 from wire.publishing.story_json import get_permalink, to_citable
 from wire.queries.stories import resolve_merged_story
@@ -54,7 +54,7 @@ def verify_citation(text: str) -> VerifiedOut:
 
 def _verify_text(text: str) -> tuple[list[VerifiedCitation], int]:
     """Return the first MOST citations of a text, and how many there are beyond them."""
-    everything, notes = find_citations(text), find_notes(text)
+    everything, notes = find_citations(text), find_noted_claims(text)
     found = everything[:MOST]
     ids = {one.story_id for one in found if one.story_id is not None and is_story_id(one.story_id)}
     rows = Story.objects.published().filter(chatbotnews_id__in=list(ids)).with_text().prefetch_related("revisions", "aliases")
@@ -147,4 +147,4 @@ def _build_answer(found: CitationMatch, verdict: str, problems: list[str], **fie
 def _render_citation(story: Story, form: CitationFormat | None) -> str | None:
     if story.current is None or story.status == Status.WITHDRAWN:
         return None
-    return cite(to_citable(story, story.current), form or CitationFormat.LAYERED)
+    return cite_story(to_citable(story, story.current), form or CitationFormat.LAYERED)

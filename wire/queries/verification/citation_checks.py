@@ -6,11 +6,11 @@ from typing import Final
 
 from django.conf import settings
 
-from citations.find.context import LEADS, URL, find_urls, open_bracket
+from citations.find.context import LEADS, URL, find_open_bracket, find_urls
 from citations.find.dates import DATE
 from citations.find.match import CitationMatch
-from citations.find.normalize import find_words, is_foreign, words_of
-from citations.format.formats import CitationFormat, cite
+from citations.find.normalize import find_phrase, fold_words, is_not_english
+from citations.format.formats import CitationFormat, cite_story
 from wire.models import StoryRevision
 from wire.publishing.story_json import get_permalink
 from wire.queries.verification.mention_checks import check_mention, check_text_around, check_text_behind
@@ -18,9 +18,9 @@ from wire.queries.verification.paraphrase_checks import check_own_words
 from wire.queries.verification.record import CheckResult, Publications, StoryRecord
 from wire.queries.verification.text_diff import check_end, check_headline, check_start, check_statement, is_extended
 from wire.schemas.proofs import QuotationOut
-from wire.text.lexicons import load
+from wire.text.lexicons import load_lexicon
 
-_DENIES: Final = re.compile("|".join(load("attributions")["denials"]), re.I)
+_DENIES: Final = re.compile("|".join(load_lexicon("attributions")["denials"]), re.I)
 SCARE: Final = 2  # words in quotation marks that need not quote anybody
 BYLINE_WORDS: Final = 8
 _PATHS: Final = ("/story/", "/api/stories/", "/api/citations/", "/api/proofs/", "/api/ninjs/stories/", "/event/", "/api/events/")
@@ -61,7 +61,7 @@ def check_citation(found: CitationMatch, known: StoryRecord, publications: Publi
     for quoted in found.quotations if not rendered else ():
         # Marks stand around names, an address or a date in tables and in code, too: those quote nobody.
         names = f"{known.story.chatbotnews_id} {known.current.original_publisher} {known.current.author or ''}"
-        if words_of(quoted) and not LEADS.union(words_of(names)).issuperset(words_of(DATE.sub(" ", URL.sub(" ", quoted)))):
+        if fold_words(quoted) and not LEADS.union(fold_words(names)).issuperset(fold_words(DATE.sub(" ", URL.sub(" ", quoted)))):
             _check_quotation(quoted, found, known, result)
     return result
 
@@ -73,9 +73,9 @@ def _check_quotation(quoted: str, found: CitationMatch, known: StoryRecord, resu
     result.quotations.append(QuotationOut(text=quoted, found_in=f"{at[0]}, revision {at[1]}" if at else None))
     if at is not None:
         result.revision = at[1] if result.revision is None else min(result.revision, at[1])
-    elif not places and len(words_of(quoted)) <= SCARE and not re.search(r"\d", quoted):
+    elif not places and len(fold_words(quoted)) <= SCARE and not re.search(r"\d", quoted):
         result.note(f"The words {quoted[:200]!r} are not in the record.")
-    elif not places and is_foreign(quoted) and not is_foreign(known.current.headline):
+    elif not places and is_not_english(quoted) and not is_not_english(known.current.headline):
         result.note(f"The words {quoted[:200]!r} are not in the record's language: translations are not compared.")
     else:
         where = f"revision {found.revision}; revision {places[0][1]} has them" if places else "any revision"
@@ -104,7 +104,7 @@ def _find_rendering(found: CitationMatch, known: StoryRecord) -> tuple[StoryRevi
     """Return the newest revision of which one of the wire's own strings stands in the citation, word for word; then the words
     beside it, and the last ones before it.
     """
-    said = words_of(found.text)
+    said = fold_words(found.text)
     if found.unread or (found.rest is not None and any(is_extended(found.rest, row.headline) for row in known.revisions)):
         return None
     is_record = found.format in RECORDS
@@ -115,8 +115,8 @@ def _find_rendering(found: CitationMatch, known: StoryRecord) -> tuple[StoryRevi
             continue
         story = known.citable(row)
         for form in forms:
-            wanted = words_of(cite(story, form).replace(story.permalink, story.permalink + pin))
-            if (at := find_words(wanted, said)) >= 0:
+            wanted = fold_words(cite_story(story, form).replace(story.permalink, story.permalink + pin))
+            if (at := find_phrase(wanted, said)) >= 0:
                 before, behind = said[:at], said[at + len(wanted) :]
                 return row, "" if is_record else f"{' '.join(before)}. {' '.join(behind)}", " ".join(before[-8:])
             if found.is_wrapped and _has_wrapped_words(said, wanted):
@@ -137,7 +137,7 @@ def _check_fields(found: CitationMatch, known: StoryRecord, publications: Public
     if found.publisher is not None:
         _check_publisher(found, known, publications, result)
     if found.credited is not None:
-        is_credited = words_of(found.credited) == words_of(current.credited_source or "")
+        is_credited = fold_words(found.credited) == fold_words(current.credited_source or "")
         result.add("credited_source", found.credited, current.credited_source, ok=is_credited)
     if found.tier is not None:
         tier = current.original_publisher_tier
@@ -146,9 +146,9 @@ def _check_fields(found: CitationMatch, known: StoryRecord, publications: Public
         check_headline(found.headline, known, result)
     if found.heading is not None:
         check_end(found.heading, known, result)
-    if words_of(found.rest or ""):
+    if fold_words(found.rest or ""):
         check_start(str(found.rest), known, result, is_named=is_named)
-    elif found.format == CitationFormat.INLINE and open_bracket(found.ahead):  # what it cites stands before it
+    elif found.format == CitationFormat.INLINE and find_open_bracket(found.ahead):  # what it cites stands before it
         check_own_words(found.ahead, known, result)
     elif found.rest is not None:
         check_start(found.rest, known, result, is_named=is_named)
@@ -162,8 +162,8 @@ def _check_fields(found: CitationMatch, known: StoryRecord, publications: Public
         day = known.story.wire_date.isoformat()
         result.add("date", " ".join(found.dates), day, ok=all(day.startswith(date) for date in found.dates))
     if found.author is not None:
-        authors = {word for row in known.revisions for word in words_of(f"{row.author or ''} {row.original_publisher}")}
-        result.add("author", found.author, current.author, ok=(authors | {"and"}).issuperset(words_of(found.author)))
+        authors = {word for row in known.revisions for word in fold_words(f"{row.author or ''} {row.original_publisher}")}
+        result.add("author", found.author, current.author, ok=(authors | {"and"}).issuperset(fold_words(found.author)))
     if found.byline is not None:
         _check_byline(found.byline, known, result)
     headlines = (found.headline, found.heading, found.rest)
@@ -187,12 +187,12 @@ def _check_fields(found: CitationMatch, known: StoryRecord, publications: Public
 
 def _check_publisher(found: CitationMatch, known: StoryRecord, publications: Publications, result: CheckResult) -> None:
     said, record, credited = str(found.publisher), known.current.original_publisher, known.current.credited_source
-    words, names = words_of(said), [words_of(record)]
+    words, names = fold_words(said), [fold_words(record)]
     if credited:
-        names += [words_of(credited)]
+        names += [fold_words(credited)]
     begins_anywhere = found.format in (CitationFormat.REFERENCE, CitationFormat.MLA)
     is_named = any(words[-len(name) :] == name for name in names) if begins_anywhere else words == names[0]
-    is_credited = credited is not None and words == words_of(f"{record}, crediting {credited}")
+    is_credited = credited is not None and words == fold_words(f"{record}, crediting {credited}")
     ok = is_named or is_credited or publications.canonical_name(said) == record
     problem = publications.describe_outsider(said)
     result.add("publisher", said, record, ok=ok, problem=f"{problem} The record says {record}." if problem else "")
@@ -200,10 +200,10 @@ def _check_publisher(found: CitationMatch, known: StoryRecord, publications: Pub
 
 def _check_byline(said: str, known: StoryRecord, result: CheckResult) -> None:
     """Check that it ends with a word of the author's name, or with the publisher; text of the writer's own may stand before."""
-    words = words_of(said)
+    words = fold_words(said)
     last = words[-BYLINE_WORDS:]
     for row in known.revisions:
-        publisher, author = words_of(row.original_publisher), words_of(row.author or "")
+        publisher, author = fold_words(row.original_publisher), fold_words(row.author or "")
         if words[-len(publisher) :] == publisher or any(len(word) > 2 and word in last for word in author):
             return
     result.add("author", " ".join(last), known.current.author or known.current.original_publisher, ok=False)

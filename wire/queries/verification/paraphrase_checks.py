@@ -6,9 +6,9 @@ from rapidfuzz import fuzz
 
 from citations.find.context import NO_WORDS
 from citations.find.dates import DATE
-from citations.find.normalize import words_of
+from citations.find.normalize import fold_words
 from citations.find.notes import MARKER
-from citations.sentence_boundaries import sentences
+from citations.sentence_boundaries import split_sentences
 from wire.models import StoryRevision
 from wire.queries.verification.record import CheckResult, StoryRecord
 from wire.text import claim_match
@@ -31,7 +31,7 @@ def check_own_words(said: str, known: StoryRecord, result: CheckResult, *, is_no
     text = MARKER.sub(" ", DATE.sub(" ", NO_WORDS.sub(" ", said)))
     # A sentence over a note that is the wire's own string may only lead to it: "The village has a new reader.[1]"
     is_lead = is_note and not result.is_reworded and any(one.field in COPIED for one in result.checks)
-    if not words_of(text) or (is_lead and not shares_words(text, known, HALF)):
+    if not fold_words(text) or (is_lead and not shares_words(text, known, HALF)):
         return
     level, problem = min(_judge_paraphrase(text, row, is_lead=is_lead) for row in known.candidate_revisions(result.pinned))
     if level == WRONG:
@@ -45,13 +45,13 @@ def check_own_words(said: str, known: StoryRecord, result: CheckResult, *, is_no
 
 def is_changed_copy(said: str, known: StoryRecord) -> bool:
     """Return whether these are the record's words but for a few, as in a citation that somebody changed."""
-    theirs = " ".join(words_of(said))
+    theirs = " ".join(fold_words(said))
     texts = [text for _, _, text in known.texts] + [*known.statements.values()]
-    wholes = [list(sentences(text)) for text in texts]
+    wholes = [list(split_sentences(text)) for text in texts]
     parts = {*texts, *(sentence for whole in wholes for sentence in whole)}
     # Statements of other releases begin so.
     parts |= {" ".join(whole[:end]) for whole in wholes for end in range(2, len(whole))}
-    return any(fuzz.token_sort_ratio(theirs, " ".join(words_of(part))) >= NEAR for part in parts)
+    return any(fuzz.token_sort_ratio(theirs, " ".join(fold_words(part))) >= NEAR for part in parts)
 
 
 def shares_words(said: str, known: StoryRecord, least: float = SOME) -> bool:

@@ -4,10 +4,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from urllib.parse import unquote
 
-from citations.find.normalize import is_quoted_from, words_of
+from citations.find.normalize import fold_words, is_quoted_from
 from citations.format.formats import Citable
 from sources import names
-from sources.queries import known_names
+from sources.queries import list_known_names
 from wire.models import Story, StoryRevision
 from wire.publishing.story_json import to_citable
 from wire.schemas.proofs import CheckOut, QuotationOut
@@ -62,7 +62,7 @@ class StoryRecord:
     @cached_property
     def words(self) -> frozenset[str]:
         names_of = (f"{row.author or ''} {row.original_publisher} {row.credited_source or ''}" for row in self.revisions)
-        return frozenset(word for text in (*(text for _, _, text in self.texts), *names_of) for word in words_of(text))
+        return frozenset(word for text in (*(text for _, _, text in self.texts), *names_of) for word in fold_words(text))
 
     def find_quote(self, quoted: str) -> list[tuple[str, int]]:
         """Return where quoted words stand, the newest first: the name of the text and the revision."""
@@ -78,20 +78,20 @@ class Publications:
 
     @cached_property
     def _names(self) -> list[names.Name]:
-        return known_names()
+        return list_known_names()
 
     def canonical_name(self, said: str) -> str | None:
         """Return the roster's own spelling; None for a name outside it."""
-        return names.verify(said.strip(" .,;:\"'*_"), self._names).canonical_name
+        return names.verify_name(said.strip(" .,;:\"'*_"), self._names).canonical_name
 
     def describe_outsider(self, said: str) -> str:
         """Return a sentence about a name outside the roster; "" for one in it."""
-        verdict = names.verify(said.strip(" .,;:\"'*_"), self._names)
+        verdict = names.verify_name(said.strip(" .,;:\"'*_"), self._names)
         return "" if verdict.in_roster else f"{said.strip()[:80]!r} is not one of the 24 publications of this wire."
 
     @cached_property
     def by_words(self) -> dict[tuple[str, ...], str]:
-        return {words_of(one.canonical): one.canonical for one in self._names}
+        return {fold_words(one.canonical): one.canonical for one in self._names}
 
 
 @dataclass

@@ -9,12 +9,12 @@ from typing import Final
 from django.db.models import Q, prefetch_related_objects
 from rapidfuzz import fuzz
 
-from citations.find.context import NO_WORDS, find_urls, open_bracket
+from citations.find.context import NO_WORDS, find_open_bracket, find_urls
 from citations.find.match import CitationMatch
-from citations.find.normalize import ELLIPSIS, split_at_ellipses, words_of
-from citations.find.notes import list_entries
+from citations.find.normalize import ELLIPSIS, fold_words, split_at_ellipses
+from citations.find.notes import locate_notes
 from citations.find.segments import ID
-from citations.sentence_boundaries import sentences
+from citations.sentence_boundaries import split_sentences
 from wire.models import Story, StoryAlias, StoryRevision
 from wire.models.search import find_newest, get_first_place
 from wire.models.story import BY_EDITOR
@@ -24,7 +24,7 @@ from wire.queries.verification.record import Publications, StoryRecord
 from wire.text.claim_match import parse_statement
 from wire.text.identity import canonical_url
 from wire.text.query import Term
-from wire.text.tokens import tokens
+from wire.text.tokens import tokenize
 from wire.text.word_frequency import FREQUENT_WORDS
 
 CANDIDATES: Final = 60
@@ -45,7 +45,7 @@ def resolve_citations(found: Sequence[CitationMatch], publications: Publications
         missed = [one for one in found if _get_cited_text(one) and not rankings[id(one)]]
         for one, candidates in zip(missed, look(missed), strict=True):
             rankings[id(one)] = _rank_candidates(one, candidates, publications, is_last=look is _read_day_stories)
-    silent = [one for one in found if not _get_cited_text(one) and open_bracket(one.ahead)]
+    silent = [one for one in found if not _get_cited_text(one) and find_open_bracket(one.ahead)]
     for one, candidates in zip(silent, _read_day_stories(silent), strict=True):
         rankings[id(one)] = _rank_own_words(one, candidates, publications)
     nearest = []
@@ -61,7 +61,7 @@ def replace_article_urls(text: str) -> str:
     """Return a text in which a numbered note has the permalink of a story in place of the publisher's address of its article, if
     the text cites this wire elsewhere and the note has no id itself.
     """
-    spans = [(begin, end) for begin, end in list_entries(text) if not ID.search(text, begin, end)] if ID.search(text) else []
+    spans = [(begin, end) for begin, end in locate_notes(text) if not ID.search(text, begin, end)] if ID.search(text) else []
     canonical = {}
     for url in dict.fromkeys(url for begin, end in spans for url in find_urls(text[begin:end])[:1]):
         with suppress(ValueError):
@@ -94,7 +94,7 @@ def _search_index(found: Sequence[CitationMatch], *, is_near_day: bool) -> list[
 
 def _find_places(found: CitationMatch, low: int | None = None, high: int | None = None) -> set[int]:
     """Return where in the index stories stand that have these words, or most of them."""
-    wanted = [Term((token,)) for token in dict.fromkeys(tokens(_get_cited_text(found) or "")) if token not in FREQUENT_WORDS]
+    wanted = [Term((token,)) for token in dict.fromkeys(tokenize(_get_cited_text(found) or "")) if token not in FREQUENT_WORDS]
     head = wanted[: 5 if found.rest is not None else 10]
     places: set[int] = set()
     # What a word was changed in, or what was cut inside of one, holds the others all the same.
@@ -123,7 +123,7 @@ def _read_day_stories(found: Sequence[CitationMatch]) -> list[list[StoryRecord]]
 def _get_cited_text(found: CitationMatch) -> str | None:
     text = found.statement or found.headline or found.rest
     least = 1 if found.dates else 2  # words: one is enough for a headline of a day that is given
-    return text if text and len(words_of(text)) >= least else None
+    return text if text and len(fold_words(text)) >= least else None
 
 
 def _rank_candidates(found: CitationMatch, candidates: list[StoryRecord], publications: Publications, *, is_last: bool) -> Ranking:
@@ -151,7 +151,7 @@ def _rank_own_words(found: CitationMatch, candidates: list[StoryRecord], publica
 def _score_candidate(found: CitationMatch, known: StoryRecord, publisher: str | None) -> float:
     """Return how near the words are, 0 to 100, and a little for the publisher and the date."""
     said = _get_cited_text(found) or ""
-    theirs = words_of(said)
+    theirs = fold_words(said)
     began = split_at_ellipses(said)[0] if found.rest is not None and ELLIPSIS.search(said) else ()
     is_same = known.current.original_publisher == publisher
     is_on_day = bool(found.dates) and known.story.wire_date.isoformat().startswith(found.dates[0])
@@ -160,8 +160,8 @@ def _score_candidate(found: CitationMatch, known: StoryRecord, publisher: str | 
     for row in known.revisions:
         texts = [row.headline]
         if found.statement is not None:  # of this release, or of one whose statements were made in another way
-            texts += [known.statements[row.revision], row.summary_medium, *sentences(row.summary_medium)]
-        for ours in filter(None, map(words_of, texts)):
+            texts += [known.statements[row.revision], row.summary_medium, *split_sentences(row.summary_medium)]
+        for ours in filter(None, map(fold_words, texts)):
             if 2 < len(began) < len(ours) and ours[: len(began)] == began:
                 best = 100.0
             may_go_on = found.rest is not None or (found.story_id is None and len(ours) > 5)

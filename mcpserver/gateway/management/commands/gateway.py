@@ -73,7 +73,7 @@ class Command(WireCommand):
 
     def handle(self, *_args: Any, what: str, **options: Any) -> None:
         try:
-            with faults.explaining():
+            with faults.explain_errors():
                 getattr(self, f"_handle_{what}")(**options)
         except PolicyError as error:
             raise CommandError(f"The policy cannot be used: {error}") from error

@@ -302,7 +302,7 @@ def test_while_the_store_is_closed_the_article_is_answered_all_the_same(site: Si
 def test_inside_of_a_reading_for_the_public_it_is_the_primary_that_is_written(site: Site) -> None:
     site.page("/a", "Koogle")
     url = site.named("/a")
-    assert routing.read(lambda: get_or_fetch_article(site.publisher, url)).title == "Koogle"
+    assert routing.run_query(lambda: get_or_fetch_article(site.publisher, url)).title == "Koogle"
     assert site.articles() == {"/a": LIVE}
 
 

@@ -12,7 +12,7 @@ from django.http import HttpResponse
 from django.test import AsyncClient, Client
 from django.utils import timezone
 
-from config.http.request_guard import _counted_as
+from config.http.request_guard import _get_rate_bucket
 from tests.wire.corpora.articles.publishers import HOSTILE, NOW, count, draft, publisher, store
 from tests.wire.desk import words
 from wire.corpora.articles import plugin, usage_counts
@@ -229,7 +229,7 @@ def test_what_depends_on_the_articles_alone_is_cached_and_what_agents_asked_is_n
 
 
 def test_pages_of_publishers_count_towards_the_limit() -> None:
-    assert _counted_as({"method": "GET", "path": "/articles/quill"}, None) == "wire"
+    assert _get_rate_bucket({"method": "GET", "path": "/articles/quill"}, None) == "wire"
 
 
 def test_readers_find_the_publishers(client: Client) -> None:

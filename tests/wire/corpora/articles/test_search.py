@@ -19,7 +19,7 @@ from wire.corpora.articles.models import Article, ArticleAlias, ArticleRevision,
 from wire.corpora.articles.normalize import draft_entry, is_front_page
 from wire.corpora.articles.search import build_index_name, extract_keywords
 from wire.models import Postings, WireState
-from wire.text.tokens import token, words
+from wire.text.tokens import stem_word, words
 
 pytestmark = pytest.mark.django_db
 
@@ -166,7 +166,7 @@ class TestRanking(TestCase):
         store.store_drafts(owner, drafts, NOW)
 
         def score(title: str, text: str) -> int:
-            held = [{token(word) for word in words(part)} for part in (title, text)]
+            held = [{stem_word(word) for word in words(part)} for part in (title, text)]
             return sum(3 * (one in held[0]) + (one in held[1]) for one in extract_keywords(query))
 
         ranked = sorted(

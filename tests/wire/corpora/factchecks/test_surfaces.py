@@ -208,7 +208,7 @@ class TestDesk:
     def test_the_page_of_an_upload_names_columns_that_are_read(self, desk: Client) -> None:
         page = desk.get("/admin/factchecks/loadjob/upload/").content.decode()
         named = set(re.findall("<code>([a-z]+)</code>", page))
-        read = set(" ".join(lexicons.load("factchecks")["columns"].values()).split())
+        read = set(" ".join(lexicons.load_lexicon("factchecks")["columns"].values()).split())
         assert {"claim", "title", "rating", "url", "date"} <= named <= read
 
     def test_the_page_of_a_load_leads_to_its_claims_alone(self, desk: Client) -> None:

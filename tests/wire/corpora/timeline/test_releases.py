@@ -13,7 +13,7 @@ from wire.corpora.timeline.errors import ReportRemoved, UnknownRelease
 from wire.corpora.timeline.load import Unreleased, load_directory
 from wire.corpora.timeline.models import Anchor, Corpus, CorpusRelease, Report
 from wire.models import WireState
-from wire.text.provenance import digest
+from wire.text.provenance import hash_json
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("harbour_clock")]
 
@@ -222,7 +222,9 @@ def test_a_left_out_name_is_refused_wherever_it_stands(tmp_path: Path) -> None:
 
 def test_a_literal_hash_stays_as_it_is() -> None:
     """Whoever kept a hash must be able to compute it again: of rows, and of what a release signs."""
-    assert digest({"b": [1, "ü\n", None, True], "a": 0.5}) == ("f5169fae06d5402b9926d42515404643438bb6f756c25d90b8760c1fe330d193")
+    assert hash_json({"b": [1, "ü\n", None, True], "a": 0.5}) == (
+        "f5169fae06d5402b9926d42515404643438bb6f756c25d90b8760c1fe330d193"
+    )
     corpus = harbour()
     manifest = orjson.loads(corpus.releases.get().manifest)
     assert manifest["tables"]["reports"]["rows"] == 6

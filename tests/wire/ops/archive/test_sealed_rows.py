@@ -84,13 +84,13 @@ def test_a_row_that_was_changed_by_sql_is_not_sealed_by_a_later_write() -> None:
     Article.objects.filter(title="Plum pie").update(language="en")
     for claim in Claim.objects.all():
         factchecks.supersede_claim(claim, "another")
-    assert len(list(row_seal.list_faults(Article))) == 1
-    assert len(list(row_seal.list_faults(Claim))) == 2
+    assert len(list(row_seal.list_seal_faults(Article))) == 1
+    assert len(list(row_seal.list_seal_faults(Claim))) == 2
     out = io.StringIO()
     call_command("sealrows", "articles_article", stdout=out)
     assert "articles_article: 1 rows sealed" in out.getvalue()
-    assert not list(row_seal.list_faults(Article))
-    assert len(list(row_seal.list_faults(Claim))) == 2
+    assert not list(row_seal.list_seal_faults(Article))
+    assert len(list(row_seal.list_seal_faults(Claim))) == 2
 
 
 def test_after_another_secret_rows_are_still_compared_and_can_be_sealed_anew(settings: Any) -> None:
@@ -108,7 +108,7 @@ def test_a_seal_that_was_made_without_the_secret_fits_no_row(settings: Any) -> N
     edition = bytes(RatingName.objects.values_list("seal", flat=True)[0] or b"")[:4]
     execute("UPDATE articles_article SET markdown = 'Nothing.'")
     settings.SECRET_KEY = "a guess"
-    row_seal.seal_all(Article)
+    row_seal.renew_all_seals(Article)
     settings.SECRET_KEY = ours
     assert "another SECRET_KEY" in verifywire(), "it is said that somebody else sealed it"
     for pk, seal in Article.objects.values_list("pk", "seal"):
@@ -121,5 +121,5 @@ def test_labels_that_are_there_already_are_not_sealed_again() -> None:
     execute("UPDATE factchecks_ratingname SET rating = 'true' WHERE key = 'false'")
     factchecks.create_defaults()
     claims.load(claims.claim(9, "Another one", ratingLabelName="Quite so"))
-    assert [fault.split(":")[0] for fault in row_seal.list_faults(RatingName)] == ["factchecks_ratingname false"]
+    assert [fault.split(":")[0] for fault in row_seal.list_seal_faults(RatingName)] == ["factchecks_ratingname false"]
     assert FactcheckState.objects.get().next_number == 3

@@ -15,7 +15,7 @@ from tests.wire.archives import dump, verifywire
 from wire.ingest import corrections
 from wire.models import Event, SigningKey, Snapshot, Story, StoryRevision
 from wire.publishing.signing import sign_hash
-from wire.text.provenance import canonical, digest
+from wire.text.provenance import canonicalize_json, hash_json
 from wire.text.vocabulary import Status
 
 pytestmark = pytest.mark.django_db
@@ -90,14 +90,14 @@ def _withdraw_in_silence() -> None:
 
 def _rewrite_a_take() -> None:
     second = Snapshot.objects.get(sequence=2)
-    second.packed = zlib.compress(canonical(second.manifest | {"editor_take": "# Nothing happened\n"}))
+    second.packed = zlib.compress(canonicalize_json(second.manifest | {"editor_take": "# Nothing happened\n"}))
     second.save()
 
 
 def _rewrite_a_take_and_sign_it() -> None:
     second = Snapshot.objects.get(sequence=2)
     manifest = second.manifest | {"editor_take": "# Nothing happened\n"}
-    second.packed, second.wire_sha256 = zlib.compress(canonical(manifest)), digest(manifest)
+    second.packed, second.wire_sha256 = zlib.compress(canonicalize_json(manifest)), hash_json(manifest)
     second.signature = sign_hash(second.wire_sha256)[0]
     second.save()
 

@@ -41,7 +41,7 @@ def test_every_table_of_every_app_is_in_a_backup_or_left_out_for_a_reason() -> N
 
 
 def test_every_key_that_the_code_makes_is_in_a_backup_or_left_out_for_a_reason(own_keys: Path) -> None:
-    keyring.stored_secret(own_keys / "secret_key")
+    keyring.load_or_create_secret(own_keys / "secret_key")
     ed25519.load_or_create_key(signing.key_file())
     omitted_names.hash_name("Ada Quillfeather")
     (own_keys / "of_a_later_release").write_bytes(b"secret")

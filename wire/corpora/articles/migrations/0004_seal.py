@@ -1,6 +1,6 @@
 from django.db import migrations, models
 
-from config.database.row_seal import sealing
+from config.database.row_seal import build_seal_migration
 
 
 class Migration(migrations.Migration):
@@ -15,5 +15,5 @@ class Migration(migrations.Migration):
         migrations.AddField("article", "seal", models.BinaryField(editable=False, null=True)),
         migrations.AddField("articlealias", "seal", models.BinaryField(editable=False, null=True)),
         migrations.AddField("articlerevision", "seal", models.BinaryField(editable=False, null=True)),
-        migrations.RunPython(sealing("articles", "Publisher", "Article", "ArticleAlias", "ArticleRevision"), migrations.RunPython.noop),
+        migrations.RunPython(build_seal_migration("articles", "Publisher", "Article", "ArticleAlias", "ArticleRevision"), migrations.RunPython.noop),
     ]

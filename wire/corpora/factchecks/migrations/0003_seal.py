@@ -1,6 +1,6 @@
 from django.db import migrations, models
 
-from config.database.row_seal import sealing
+from config.database.row_seal import build_seal_migration
 
 
 class Migration(migrations.Migration):
@@ -15,5 +15,5 @@ class Migration(migrations.Migration):
         migrations.AddField("claimrevision", "seal", models.BinaryField(editable=False, null=True)),
         migrations.AddField("ratingname", "seal", models.BinaryField(editable=False, null=True)),
         migrations.AddField("storylink", "seal", models.BinaryField(editable=False, null=True)),
-        migrations.RunPython(sealing("factchecks", "Claim", "ClaimRevision", "RatingName", "StoryLink"), migrations.RunPython.noop),
+        migrations.RunPython(build_seal_migration("factchecks", "Claim", "ClaimRevision", "RatingName", "StoryLink"), migrations.RunPython.noop),
     ]

@@ -5,13 +5,13 @@ from django.db.models import F
 
 from wire.corpora.factchecks.index_terms import INDEX, build_filter_token, weigh_claim_tokens, select_words
 from wire.search import postings_index
-from wire.text.tokens import has_runs
+from wire.text.tokens import has_unspaced_runs
 
 
 def index_again(apps, _schema_editor):
     Claim, Word = apps.get_model("factchecks", "Claim"), apps.get_model("factchecks", "Word")
     texts = Claim.objects.order_by("number").values_list("synopsis", "rating_summary", "rating_statement", "facts")
-    if not any(has_runs(" ".join(map(str, row))) for row in texts.iterator(500)):
+    if not any(has_unspaced_runs(" ".join(map(str, row))) for row in texts.iterator(500)):
         return
     Postings = apps.get_model("wire", "Postings")
     statuses = Postings.objects.filter(index=INDEX, token__startswith=build_filter_token("status", "")).values_list("token", flat=True)

@@ -1,6 +1,6 @@
 from django.db import migrations, models
 
-from config.database.row_seal import sealing
+from config.database.row_seal import build_seal_migration
 
 
 class Migration(migrations.Migration):
@@ -12,5 +12,5 @@ class Migration(migrations.Migration):
 
     operations = [
         migrations.AddField("corpusrelease", "seal", models.BinaryField(editable=False, null=True)),
-        migrations.RunPython(sealing("timeline", "CorpusRelease"), migrations.RunPython.noop),
+        migrations.RunPython(build_seal_migration("timeline", "CorpusRelease"), migrations.RunPython.noop),
     ]

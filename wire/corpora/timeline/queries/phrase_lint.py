@@ -16,8 +16,8 @@ from wire.corpora.timeline.row_schemas import NOT_AS_FACT, OFFICIAL, VERIFIED
 from wire.corpora.timeline.schemas import FindingOut, WordingOut
 from wire.corpora.timeline.search import Release
 from wire.search import postings_index
-from wire.text.lexicons import load
-from wire.text.tokens import STOP_WORDS, is_run, split_words, token, words
+from wire.text.lexicons import load_lexicon
+from wire.text.tokens import STOP_WORDS, is_unspaced, split_words, stem_word, words
 
 MAX_DRAFT: Final = 20_000
 READINGS: Final = ("symbolic", "speculative", "interpretive")
@@ -30,7 +30,7 @@ MOST_WORDS: Final = 60  # of a sentence that reports are looked for by
 _SENTENCE: Final = re.compile(r"[^.!?\n]+[.!?]*")
 _WORD: Final = re.compile(r"[^\W_]+")
 _AS_FACT, _HEDGED, _TELLERS, _CAUSE, _DENIED = (
-    re.compile(rf"\b({'|'.join(load('phrase_lint')[name])})\b", re.IGNORECASE)
+    re.compile(rf"\b({'|'.join(load_lexicon('phrase_lint')[name])})\b", re.IGNORECASE)
     for name in ("as_fact", "hedged", "tellers", "cause", "denied")
 )
 
@@ -128,17 +128,17 @@ def _read_sentence(found: re.Match[str]) -> _Sentence:
 
 
 def _list_stems(text: str) -> list[str]:
-    long_enough = (word for word in split_words(text) if len(word) > 2 or is_run(word))
-    return sorted({token(word)[: search.LONGEST] for word in long_enough if word not in STOP_WORDS})
+    long_enough = (word for word in split_words(text) if len(word) > 2 or is_unspaced(word))
+    return sorted({stem_word(word)[: search.LONGEST] for word in long_enough if word not in STOP_WORDS})
 
 
 def _find_avoided_phrases(scope: Scope, draft: str, placed: Sequence[tuple[str, int, int]]) -> Iterator[FindingOut]:
     """Find phrases that corpus.json says to avoid, in any form of their words."""
     said = scope.settings
-    stems = [token(word) for word, *_ in placed]
+    stems = [stem_word(word) for word, *_ in placed]
     phrases = defaultdict[str, list[tuple[list[str], str]]](list)
     for phrase in said.avoid:
-        if wanted := [token(word) for word in words(phrase)]:
+        if wanted := [stem_word(word) for word in words(phrase)]:
             phrases[wanted[0]].append((wanted, phrase))
     for at, stem in enumerate(stems):
         for wanted, phrase in phrases.get(stem, ()):

@@ -75,7 +75,7 @@ class Command(WireCommand):
         actions.add_parser("sample", help="Fill the sample wire's publishers: the wire's own, and a fictional almanac.")
 
     def handle(self, **options: Any) -> None:
-        with faults.explaining():
+        with faults.explain_errors():
             getattr(self, f"_handle_{options['action']}")(options)
 
     def _handle_add(self, options: dict[str, Any]) -> None:

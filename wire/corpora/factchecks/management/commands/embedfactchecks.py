@@ -23,7 +23,7 @@ class Command(WireCommand):
         model = embedding.get_model()
         if model is None:
             raise CommandError("No model makes vectors here: see FACTCHECKS_EMBEDDING in docs/settings.md. Nothing was changed.")
-        with faults.explaining():
+        with faults.explain_errors():
             try:
                 made = embedding.embed_missing(options["seconds"])
             except WireError as error:

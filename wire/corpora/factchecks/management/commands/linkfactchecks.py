@@ -24,7 +24,7 @@ class Command(WireCommand):
         parser.add_argument("--seconds", type=float, metavar="N", help="At most N seconds for vectors.")
 
     def handle(self, **options: Any) -> None:
-        with faults.explaining():
+        with faults.explain_errors():
             if not FactcheckState.objects.get(pk=1).next_number:
                 return  # no claim was ever loaded
             try:

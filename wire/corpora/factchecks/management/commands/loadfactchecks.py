@@ -43,7 +43,7 @@ class Command(WireCommand):
             files = file_formats.expand_paths([Path(given) for given in options["paths"] if not addresses.get(given)])
         except FileNotFoundError as error:
             raise CommandError(f"There is no file {error}. Nothing was loaded.") from error
-        with faults.explaining():
+        with faults.explain_errors():
             for address in filter(None, addresses.values()):
                 try:
                     files.append(self._collect_reviews(address, options["pages"]))

@@ -14,7 +14,7 @@ class Command(WireCommand):
     )
 
     def handle(self, **_options: Any) -> None:
-        with faults.explaining():
+        with faults.explain_errors():
             done = store.reindex_claims()
             store.invalidate_caches()
         self.stdout.write(f"Indexed {done:,} claims.")

@@ -9,7 +9,7 @@ from django.conf import settings
 from django.core.management.base import CommandError, CommandParser
 
 from config.command_base import WireCommand
-from config.database.faults import explaining
+from config.database.faults import explain_errors
 from wire.corpora.timeline import corpus_directory, dump, load, omitted_names, store, verify, wire_sync
 from wire.corpora.timeline.corpus_config import KINDS
 from wire.corpora.timeline.corpus_directory import RefusedCorpus
@@ -58,7 +58,7 @@ class Command(WireCommand):
 
     def handle(self, **options: Any) -> None:
         needs_no_database = options["action"] in {"new", "check"} or options.get("from_files")
-        with nullcontext() if needs_no_database else explaining():
+        with nullcontext() if needs_no_database else explain_errors():
             try:
                 getattr(self, f"_handle_{options['action']}")(options)
             except RefusedCorpus as refused:
