@@ -57,7 +57,7 @@ def get_fetch_policy() -> Policy:
     return Policy(user_agent=f"ChatbotNewsWire/1.0 (+{settings.WIRE_SITE_URL})", allow=settings.WIRE_FETCH_ALLOW)
 
 
-def parse_feed(feed: Feed, body: bytes, content_type: str = "", url: str = "") -> Parsed:
+def parse_feed_body(feed: Feed, body: bytes, content_type: str = "", url: str = "") -> Parsed:
     """Parse a feed's body, its entries under its publication's name. Raises: InvalidFeed."""
     parsed = parse_feed(body, content_type=content_type, url=url)
     return replace(parsed, entries=[entry.with_publisher(feed.publication.name) for entry in parsed.entries])

@@ -14,7 +14,7 @@ from sources.models import FeedHealth, RawFetch
 from sources.parse import InvalidFeed
 from wire.ingest import article_pages, classifier_terms
 from wire.ingest.evidence import list_address_forms
-from wire.ingest.feed_entries import count_outcomes, parse_feed, refuse_sample, try_canonical_url
+from wire.ingest.feed_entries import count_outcomes, parse_feed_body, refuse_sample, try_canonical_url
 from wire.ingest.normalise import Context, Rejected, StoryDraft
 from wire.ingest.save import Prepared, normalise_entries, store_drafts
 from wire.models import Snapshot, Story, StoryAlias, StoryRevision
@@ -115,7 +115,7 @@ def _read_fetches_again(since: dt.date, final_days: bool) -> tuple[Plan, list[_A
             if fetched.is_page:
                 entries = article_pages.parse_article_page(fetched.feed, body, fetched.content_type, fetched.url)
             else:  # a bare address would stand before what its page says
-                parsed = parse_feed(fetched.feed, body, fetched.content_type, fetched.url)
+                parsed = parse_feed_body(fetched.feed, body, fetched.content_type, fetched.url)
                 entries = article_pages.split_off_untitled(fetched.feed, FeedHealth(), parsed.entries)
         except (InvalidFeed, OSError) as error:
             found.unreadable.append(f"{fetched}: {error}")

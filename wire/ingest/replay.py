@@ -19,7 +19,7 @@ from sources.fetch import Fetched
 from sources.models import Feed, FeedHealth, Publication
 from sources.parse import InvalidFeed
 from wire.ingest import classifier_terms
-from wire.ingest.feed_entries import ItemOutcome, count_outcomes, get_feed_address, list_feeds, parse_feed, refuse_sample
+from wire.ingest.feed_entries import ItemOutcome, count_outcomes, get_feed_address, list_feeds, parse_feed_body, refuse_sample
 from wire.ingest.normalise import Context
 from wire.ingest.run import FeedReport, preview_answer, preview_feed
 from wire.ingest.save import save_entries
@@ -97,7 +97,7 @@ def replay_recordings(recorded: list[Recorded], on_report: Callable[[FeedReport]
         for seen_at, files in groupby(recorded, key=lambda item: item.seen_at):
             for item in files:
                 try:
-                    entries = parse_feed(item.feed, read_recording(item.file)).entries
+                    entries = parse_feed_body(item.feed, read_recording(item.file)).entries
                 except InvalidFeed as error:
                     report = FeedReport(item.feed, "failed", code="invalid_feed", failure=f"{item.file.name}: {error}")
                 else:

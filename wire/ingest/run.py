@@ -131,7 +131,7 @@ class _Body(NamedTuple):
 def _read_body(feed: Feed, known: FeedHealth, fetched: fetch.Fetched, context: Context) -> _Body | fetch.Failed:
     """Parse and clean a new body, or say why it cannot be; addresses alone are noted in `known`."""
     try:
-        parsed = feed_entries.parse_feed(feed, fetched.body, fetched.content_type, fetched.url)
+        parsed = feed_entries.parse_feed_body(feed, fetched.body, fetched.content_type, fetched.url)
     except InvalidFeed as error:
         return fetch.Failed("invalid_feed", str(error))
     if not (parsed.whole or parsed.entries):
@@ -255,7 +255,7 @@ def _read_previous(feed: Feed, digest: str) -> Mapping[str, str]:
     """Return digests of the items of the feed's last body, read by today's parser, by canonical address; the first counts."""
     found = RawFetch.objects.filter(feed=feed, sha256=digest, is_page=False).order_by("-id").first() if digest else None
     try:
-        entries = feed_entries.parse_feed(feed, raw_store.read(digest), found.content_type, found.url).entries if found else ()
+        entries = feed_entries.parse_feed_body(feed, raw_store.read(digest), found.content_type, found.url).entries if found else ()
     except (InvalidFeed, OSError):  # then stored digests decide alone
         return {}
     return {url: entry.digest for entry in reversed(entries) if (url := feed_entries.try_canonical_url(entry.url))}

@@ -116,14 +116,14 @@ def test_a_fault_of_our_own_in_one_feed_is_noted_and_costs_the_others_nothing(
 ) -> None:
     server.route("/feed.xml", body=rss(item(1)))
     bad, good = feed_at(server.url("/feed.xml", "127.0.0.2"), "wired"), feed_at(server.url("/feed.xml", "127.0.0.3"))
-    real = feed_entries.parse_feed
+    real = feed_entries.parse_feed_body
 
     def fails(feed: Feed, *rest: Any) -> Any:
         if feed.pk == bad.pk:
             raise ZeroDivisionError
         return real(feed, *rest)
 
-    monkeypatch.setattr(feed_entries, "parse_feed", fails)
+    monkeypatch.setattr(feed_entries, "parse_feed_body", fails)
     done = run(bad, good)
     assert {report.feed.pk: report.code for report in done.reports} == {bad.pk: "internal_error", good.pk: ""}
     assert "ZeroDivisionError" in caplog.text
