@@ -62,11 +62,9 @@ def _to_row(model: type[T], record: Record, names: Sequence[str], **more: Any) -
 
 
 def _restore_events(chunk: list[Record]) -> None:
-    records = [{"storyline": None, "storyline_pinned": False} | record for record in chunk]  # columns that earlier dumps lack
+    found = [{"storyline": None, "storyline_pinned": False} | record for record in chunk]  # columns that earlier dumps lack
     names = ("event_id", "storyline_pinned")
-    Event.objects.bulk_create(
-        _to_row(Event, r, names, merged_into_id=r["merged_into"], storyline_id=r["storyline"]) for r in records
-    )
+    Event.objects.bulk_create(_to_row(Event, r, names, merged_into_id=r["merged_into"], storyline_id=r["storyline"]) for r in found)
 
 
 def _restore_stories(chunk: list[Record]) -> None:
