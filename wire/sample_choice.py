@@ -1,4 +1,4 @@
-"""Which wire `manage.py serve` shows: the sample if the operator chose it or nothing real is there, else the live one."""
+"""Which wire `manage.py serve` shows: the one that the operator chose, else the sample until something real is there."""
 
 import os
 from pathlib import Path
@@ -13,16 +13,21 @@ from wire.models import Snapshot
 OF_DATABASES: Final = {f"{name}{file}" for name in ("DATABASE_URL", "DATABASE_REPLICA_URL") for file in ("", "_FILE")}
 
 
-def is_chosen() -> bool:
-    return get_choice_file().exists()
+def is_chosen(*, sample: bool) -> bool:
+    """Return if the operator chose the sample, or the live wire. A file that is empty, as it once was, chooses the sample."""
+    try:
+        return (get_choice_file().read_text() != "off") is sample
+    except FileNotFoundError:
+        return False
+
+
+def is_sample_wanted() -> bool:
+    return is_chosen(sample=True) or not (is_chosen(sample=False) or has_content())
 
 
 def choose(*, sample: bool) -> None:
     """Store the choice; a running `serve` follows within seconds."""
-    if sample:
-        get_choice_file().touch()
-    else:
-        get_choice_file().unlink(missing_ok=True)
+    get_choice_file().write_text("on" if sample else "off")
 
 
 def get_choice_file() -> Path:
