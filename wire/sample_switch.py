@@ -1,4 +1,4 @@
-"""Which wire `manage.py serve` shows: the sample if the operator chose it or nothing real is there, else the live one."""
+"""Which wire `manage.py serve` shows: the one that the operator chose, else the sample until something real is there."""
 
 import os
 from pathlib import Path
@@ -13,16 +13,22 @@ from wire.models import Snapshot
 OF_DATABASES: Final = {f"{name}{file}" for name in ("DATABASE_URL", "DATABASE_REPLICA_URL") for file in ("", "_FILE")}
 
 
-def is_sample_chosen() -> bool:
-    return get_choice_file().exists()
+def read_choice() -> str:
+    """Return what the operator chose: "on" for the sample, "off" for the live wire, or "". A file without text means "on"."""
+    try:
+        return get_choice_file().read_text() or "on"
+    except FileNotFoundError:
+        return ""
+
+
+def is_sample_wanted() -> bool:
+    choice = read_choice()
+    return choice == "on" or (not choice and not has_live_content())
 
 
 def choose_wire(*, sample: bool) -> None:
     """Store the choice; a running `serve` follows within seconds."""
-    if sample:
-        get_choice_file().touch()
-    else:
-        get_choice_file().unlink(missing_ok=True)
+    get_choice_file().write_text("on" if sample else "off")
 
 
 def get_choice_file() -> Path:

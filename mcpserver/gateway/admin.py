@@ -16,6 +16,7 @@ from mcpserver.gateway import auth, request_log, runtime
 from mcpserver.gateway.models import Agent, CallCount, Heartbeat, Override, RequestLog, UpstreamState
 from mcpserver.gateway.resource_policy import Policy, PolicyError, load_policy
 from wire.admin import base
+from wire.corpora.common.forms import to_label
 
 
 def _read_policy() -> Policy:
@@ -29,16 +30,19 @@ def _read_policy() -> Policy:
 def list_grantable_prefixes(policy: Policy) -> Iterator[tuple[str, str]]:
     """Yield beginnings of addresses that an agent may be granted, with what they open: each scheme, then parts of it."""
     titles: dict[str, list[str]] = {}
+    works = set[str]()
     for resource in policy.resources.values():
         plain = resource.uri.partition("{")[0]
         scheme, part = plain.partition("://")[0] + "://", plain[: plain.rindex("/") + 1]
         for beginning in {scheme, part} - set(auth.PUBLIC):
             if not plain.startswith(auth.PUBLIC):
                 titles.setdefault(beginning, []).append(resource.title)
+                works |= {beginning} if policy.upstreams[resource.upstream].kind != "off" else set()
     for beginning, opened in sorted(titles.items()):
         scheme = beginning.partition("://")[0] + "://"
         if beginning == scheme or opened != titles[scheme]:
-            yield beginning, f"{beginning} ({', '.join(opened)})"
+            off = "" if beginning in works else ": off until its upstream is configured"
+            yield beginning, f"{beginning} ({', '.join(opened)}){off}"
 
 
 ATTRIBUTE: Final = "attribute_"  # begins the names of these fields
@@ -86,6 +90,7 @@ class AgentAdmin(base.KeyedAdmin[Agent], base.FreshAdmin[Agent]):
     """A key is shown once, when it is made. Running servers notice a change within five seconds."""
 
     form = AgentForm
+    server = "gateway"
     list_display = ("name", "its_grants", "share", "created_at", "status")
     actions = ("rotate", "revoke")
     change_form_template = "admin/agent.html"
@@ -101,7 +106,7 @@ class AgentAdmin(base.KeyedAdmin[Agent], base.FreshAdmin[Agent]):
         labels = {ATTRIBUTE + name: name for name in list_attribute_names(obj, _read_policy())}
         why = "Replaces {{agent.{0}}} in addresses of fallback resources; if empty, those that need it are skipped."
         fields = {
-            field: base.text_field(label=name, required=False, max_length=200, help_text=why.format(name))
+            field: base.text_field(label=to_label(name), required=False, max_length=200, help_text=why.format(name))
             for field, name in labels.items()
         }
         kwargs["form"], kwargs["fields"] = type("AgentForm", (AgentForm,), fields), ("name", "grants", "share")

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from django import forms
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.admin import display
 from django.contrib.admin.models import CHANGE, LogEntry
@@ -250,12 +251,15 @@ class PreviewedAdmin(ModelAdmin[Row]):
 class KeyedAdmin(ModelAdmin[Row]):
     """The admin of rows with a key that is stored only as a hash: a new row's `issued` is shown once, on the next page."""
 
+    server: str  # that the keys are for
+
     def response_add(self, request: HttpRequest, obj: Any, post_url_continue: str | None = None) -> HttpResponse:  # noqa: ARG002
         return self.show_keys(request, [(str(obj), obj.issued)])
 
     def show_keys(self, request: HttpRequest, keys: Sequence[tuple[str, str]]) -> HttpResponse:
         context = {**self.admin_site.each_context(request), "title": "The key, shown only once", "opts": self.opts, "keys": keys}
-        return render(request, "admin/keys.html", context)
+        addresses = {"mcp": f"{settings.WIRE_MCP_URL}/{self.server}", "api": f"{settings.WIRE_SITE_URL}/api/{self.server}/"}
+        return render(request, "admin/keys.html", context | addresses)
 
     def get_changeable_row(self, request: HttpRequest, pk: int) -> Row:
         """Raises: Http404; PermissionDenied."""

@@ -86,9 +86,12 @@ def test_an_agent_is_made_of_choices_and_its_key_is_shown_once(admin: Client) ->
     assert "twitter:// (Recent mentions, A user&#x27;s timeline)" in shown
     assert "twitter://feed/ (A user&#x27;s timeline)" in shown
     assert "news:// (" not in shown, "everybody reads that"
+    assert "A user&#x27;s timeline): off until its upstream is configured" in shown
+    assert "Twitter ID" in shown
     form = {"name": "scout", "grants": ["twitter://", "openclaw://arp/"], "share": "50", "attribute_twitter_id": " 7 ", "seen": ""}
     answer = admin.post(page, form)
     token = _read_key(answer)
+    assert "/mcp/gateway or to" in words(answer)
     assert "no-store" in answer["Cache-Control"]
     caller = auth.find_caller(token)
     assert (caller.grants, caller.share, caller.attributes) == (("twitter://", "openclaw://arp/"), 50, {"twitter_id": "7"})

@@ -17,11 +17,15 @@ import pytest
 from django.contrib.auth import authenticate
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
+from django.test import Client
+from pytest_django import Settings
 
 from tests.clients.server import free_port
 from tests.wire.archives import MANAGE, own_environment
 from tests.wire.installation import install_sqlite, manage
-from wire import permissions
+from wire import permissions, sample_switch
+from wire.management.commands import serve
+from wire.models import WireState
 
 
 @pytest.mark.django_db
@@ -92,7 +96,7 @@ def test_an_editors_account_is_asked_for_its_password_twice(
             assert not User.objects.exists()
             continue
         call_command("createeditor", f" {name} ", *options)
-        assert f"{name} may log in at /admin/" in capsys.readouterr().out
+        assert capsys.readouterr().out.startswith(f"In the live wire: {name} may log in at /admin/")
         assert sorted(User.objects.get(username=name).groups.values_list("name", flat=True)) == groups
         assert authenticate(username=name, password="a long password")
     for taken, says in (
@@ -113,8 +117,8 @@ def test_an_editors_account_opens_the_sample_wire_too(tmp_path: Path) -> None:
         command, env=own_environment(tmp_path), input="a long password", capture_output=True, text=True, check=True
     )
     assert ran.stdout.splitlines() == [
-        "ada may log in at /admin/, in the group editor.",
-        "In the sample wire: ada may log in at /admin/, in the group editor.",
+        "In the live wire: ada may log in at /admin/, in the group editor.",
+        "In the sample wire, which is served now: the same account.",
     ]
     for file in files:
         with contextlib.closing(sqlite3.connect(file)) as rows:
@@ -258,6 +262,31 @@ def test_the_operator_chooses_which_wire_is_served_while_it_is_served(tmp_path: 
     finally:
         served.end()
     assert "This is the sample wire itself" in manage(wire / "sample", "sample", "on").stderr
+
+
+@pytest.mark.django_db
+def test_the_live_wire_is_chosen_even_while_it_is_empty(
+    settings: Settings, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    settings.WIRE_DATA_DIR = tmp_path
+    call_command("sample")
+    assert (
+        "because the live wire is still empty. The first news ends this, or at once: manage.py sample off"
+        in capsys.readouterr().out
+    )
+    assert serve._is_sample_wanted(is_served=True)
+    call_command("sample", "off")
+    assert capsys.readouterr().out.startswith("The live wire is served.")
+    assert not serve._is_sample_wanted(is_served=True)
+    sample_switch.get_choice_file().write_text("")  # as earlier releases chose the sample
+    assert serve._is_sample_wanted(is_served=False)
+
+
+@pytest.mark.django_db
+def test_the_login_says_that_the_desk_is_the_sample_wires(client: Client) -> None:
+    assert "sample wire" not in client.get("/admin/login/").content.decode()
+    WireState.objects.update(is_sample=True)
+    assert "This is the desk of the sample wire" in client.get("/admin/login/").content.decode()
 
 
 @pytest.mark.slow

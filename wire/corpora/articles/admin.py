@@ -40,7 +40,7 @@ STATES: Final = {
 
 class PublisherForm(base.FreshForm[Publisher]):
     domains = base.LinesField(
-        help_text="The publisher's host names, one per line; their subdomains are included. Nothing else is fetched."
+        help_text="Host names, with the port if it is not the usual one, one per line. Nothing but these and subdomains is fetched."
     )
     left_out = base.LinesField(required=False, help_text="Path prefixes that are not indexed, one per line, such as /private/.")
     price = forms.DecimalField(
@@ -126,7 +126,7 @@ class PublisherForm(base.FreshForm[Publisher]):
 
 def describe_source_state(source: Source) -> str:
     if source.asked_at is None:
-        return "not fetched yet"
+        return "not fetched yet: the next ingest fetches it"
     if source.failures:
         return f"failing ({source.failures} in a row): {source.error or source.error_code}"
     refused = sum(refusal["count"] for refusal in source.refusals.values())
@@ -237,6 +237,10 @@ class PublisherAdmin(base.ModelAdmin[Publisher]):
         store.invalidate_caches()  # terms are public: whoever asks gets the new ones from now on
         page = format_html('<a href="{}">{}</a>', self.view_on_site(form.instance), form.instance)
         self.message_user(request, format_html("Public page: {}.", page))
+        if form.instance.sources.filter(asked_at=None).exists():
+            period = f", which starts every {settings.WIRE_INGEST.total_seconds() / 60:g} minutes" if settings.WIRE_INGEST else ""
+            at_once = f"manage.py publishers index {form.instance.slug}"
+            self.message_user(request, f"Articles are read by the next ingest{period}, or at once by {at_once}.")
 
     def confirm_removal(self, request: HttpRequest, pk: int) -> HttpResponse:
         """Show what will happen and ask why; only a post of that form removes."""

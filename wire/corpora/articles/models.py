@@ -204,11 +204,12 @@ class Source(models.Model):
             raise ValidationError({"url": CREDENTIALS_REFUSED})
         domains = self.publisher.domains
         try:
-            is_own = not self.url or not domains or self.publisher.owns(WebAddress.parse(self.url).authority)
+            host = WebAddress.parse(self.url).authority if self.url and domains else ""
         except ValueError:
-            is_own = False
-        if not is_own:
-            raise ValidationError({"url": f"This is not on the publisher's own hosts: {', '.join(domains)}."})
+            raise ValidationError({"url": "This is not a web address."}) from None
+        if host and not self.publisher.owns(host):
+            hint = f"If {host} is the publisher's own host, add exactly that to Domains."
+            raise ValidationError({"url": f"This is not on the publisher's own hosts: {', '.join(domains)}. {hint}"})
 
     @property
     def refusals(self) -> Refusals:

@@ -28,6 +28,7 @@ from wire.admin.review_queues import QueuedAdmin, QueueFilter
 from wire.corpora.factchecks import api_keys, file_formats, load_jobs, store
 from wire.corpora.factchecks.languages import CODES
 from wire.corpora.factchecks.models import ApiKey, Claim, LoadJob, RatingName, StoryLink
+from wire.corpora.factchecks.ratings import Rating
 from wire.corpora.factchecks.serializers import build_permalink
 from wire.models import Story
 from wire.text.identity import STORY_ID_PATTERN
@@ -108,10 +109,19 @@ class ClaimAdmin(QueuedAdmin[Claim]):
         return " ".join(f"{form.fields[name].label}: {form.cleaned_data[name] or 'none'}." for name in form.changed_data)
 
 
+class RatingForm(base.ModelForm[RatingName]):
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if "rating" in self.fields and self.instance.rating == Rating.UNKNOWN and not self.instance.is_edited:
+            self.initial["rating"] = ""
+            self.fields["rating"].choices = [("", "choose"), *(one for one in Rating.choices if one[0] != Rating.UNKNOWN)]  # type: ignore[attr-defined]
+
+
 @admin.register(RatingName)
 class RatingNameAdmin(QueuedAdmin[RatingName]):
     """The meaning of fact-checkers' labels on the common scale. New ones come with loads, as unknown where no rule knows them."""
 
+    form = RatingForm
     list_display = ("label", "rating", "claims", "is_edited")
     list_filter = (QueueFilter, "rating", "is_edited")
     search_fields = ("label",)
@@ -133,6 +143,9 @@ class RatingNameAdmin(QueuedAdmin[RatingName]):
         obj.is_edited = True
         super().save_model(request, obj, form, change)
         store.invalidate_caches()
+        number = Claim.objects.filter(rating_key=obj.pk).count()
+        text = f"{base.plural(number, 'fact-check has', 'fact-checks have')} this label. Readers see the rating within a minute."
+        self.message_user(request, text)
 
 
 class UploadForm(base.Form):
@@ -178,7 +191,7 @@ class LoadJobAdmin(base.ReadOnly):
         is_open = job.status in (LoadJob.Status.PENDING, LoadJob.Status.RUNNING)
         is_silent = timezone.now() - (job.beat_at or job.created_at) > load_jobs.SILENT
         has_stopped = is_open and not log.is_running and (is_silent or file is not None)
-        may_resume = file is not None and (has_stopped or job.status == LoadJob.Status.FAILED)
+        may_resume = file is not None and (has_stopped or (job.status == LoadJob.Status.FAILED and job.processed > 0))
         if request.method == "POST":
             if not self.has_upload_permission(request):
                 raise PermissionDenied
@@ -323,6 +336,7 @@ class StoryLinkAdmin(base.ModelAdmin[StoryLink]):
 class ApiKeyAdmin(base.KeyedAdmin[ApiKey]):
     """Keys that were handed out. From the first one on everybody needs one: to revoke the last closes fact-checks."""
 
+    server = "factchecks"
     list_display = ("name", "created_at", "revoked_at")
     fields = ("name",)
     actions = ("revoke",)

@@ -7,11 +7,13 @@ from typing import Any, Final
 
 import orjson
 from django import forms
+from django.utils.html import format_html
 from django.utils.text import capfirst
 from pydantic import ValidationError
 from unfold import widgets
 
 from wire.admin.base import FreshForm, LinesField
+from wire.admin.menu import find_list_title
 from wire.corpora.common.forms import RecordsField, get_non_null_schema, to_label
 from wire.corpora.timeline import validation
 from wire.corpora.timeline.corpus_config import KINDS, CorpusFile, parse_corpus
@@ -86,11 +88,13 @@ class RowForm(FreshForm[Any]):
                 records[field][path.rpartition(".")[2]] = options
             elif options and len(options) <= OFFERED:
                 self._set_choices(name, options, are_many=path.endswith(".*"))
+        about = {self.fields.get(PREFIX + name): text for name, text in load_lexicon("timeline_fields")["help"].items()}
         for box, columns in records.items():
             # The first word often stands for what is official, which needs more.
             examples = {column: [*options][:2][-1] for column, options in columns.items() if options}
             short = {column: options for column, options in columns.items() if 0 < len(options) <= NAMED}
-            box.help_text = box.build_help_text(load_lexicon("timeline_fields")["examples"] | examples, short)
+            described = box.build_help_text(load_lexicon("timeline_fields")["examples"] | examples, short)
+            box.help_text = format_html("{} {}", about.get(box, ""), described)
 
     def _set_choices(self, name: str, options: Mapping[str, str], *, are_many: bool) -> None:
         """Let a field choose from these values; what it holds comes first, in its order, even if it is not among them."""
@@ -100,7 +104,7 @@ class RowForm(FreshForm[Any]):
         choices = {**dict(zip(held, held, strict=True)), **options}.items()
         if are_many:
             field.widget = widgets.UnfoldAdminCheckboxSelectMultipleWidget(choices=choices)
-            field.help_text = ""
+            field.help_text = str(field.help_text).removesuffix("One per line.")
         else:
             field.widget = widgets.UnfoldAdminSelectWidget(choices=[("", "choose"), *choices])
         field.widget.is_required = field.required
@@ -114,7 +118,10 @@ class RowForm(FreshForm[Any]):
         self.row = self._build_row(data)
         for message, fields in self._find_problems(corpus):
             names = (f"{PREFIX}{'__'.join(fields)}", f"{PREFIX}{fields[0]}") if fields else ()
-            self.add_error(next((name for name in names if name in self.fields), None), self._name_columns(message))
+            at, text = next((name for name in names if name in self.fields), None), self._name_columns(message)
+            if at:  # its label stands before the message already
+                text = capfirst(re.sub(rf"^{re.escape(str(self.fields[at].label))}:? ", "", text))
+            self.add_error(at, text)
         return data
 
     def _find_problems(self, corpus: Corpus) -> Iterable[tuple[str, tuple[str, ...]]]:
@@ -128,7 +135,10 @@ class RowForm(FreshForm[Any]):
         if not self.instance.pk and key in known[self.table]:
             yield "This id is already taken.", ("id",)
         known[self.table][key] = validation.summarize_row(self.table, self.row)
-        yield from validation.check_row(self.table, self.row, parse_corpus(corpus.written), known)
+        for message, fields in validation.check_row(self.table, self.row, parse_corpus(corpus.written), known):
+            rows = load_lexicon("timeline_fields")["rows"]
+            missing = next((table for table in MODELS if message.startswith(f"names the unknown {rows[table]} ")), None)
+            yield f"{message}. Add it first, under {find_list_title(MODELS[missing])}." if missing else message, fields
 
     def _name_columns(self, message: str) -> str:
         """Name columns in a message, such as `claims.0.source_url`, as the form does."""
@@ -172,7 +182,7 @@ def _merge_values(before: Mapping[str, Any], values: Mapping[str, Any], needed: 
         if not _is_empty(value):
             merged[name] = value
         elif name in needed or (name in before and _is_empty(stored)):
-            merged[name] = stored if _is_empty(stored) else value
+            merged[name] = value if name in needed else stored
     return merged
 
 

@@ -11,7 +11,7 @@ from wire.models import WireState
 class Command(WireCommand):
     help = (
         "Show or choose which wire `serve` serves: `on` serves the invented stories even if there is real content, `off` "
-        "returns to the live wire. A running server follows within seconds. Nothing is deleted or mixed."
+        "the live wire even if it is empty. A running server follows within seconds. Nothing is deleted or mixed."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -26,11 +26,14 @@ class Command(WireCommand):
 
 
 def describe_served_wire() -> str:
-    if sample_switch.is_sample_chosen():
+    if sample_switch.read_choice() == "on":
         return "The SAMPLE wire is served (invented stories). To return to the live wire: manage.py sample off"
-    if sample_switch.has_live_content():
+    if not sample_switch.is_sample_wanted():
         return "The live wire is served. To see the sample again: manage.py sample on"
-    return "The SAMPLE wire is served (invented stories), because the live wire is still empty. The first news ends this."
+    return (
+        "The SAMPLE wire is served (invented stories), because the live wire is still empty. The first news ends this, "
+        "or at once: manage.py sample off"
+    )
 
 
 def _is_sample_itself() -> bool:

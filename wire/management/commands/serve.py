@@ -32,7 +32,7 @@ MEMORY: Final = {"MALLOC_ARENA_MAX": "1", "MALLOC_MMAP_THRESHOLD_": "1048576", "
 class Command(WireCommand):
     help = (
         "Migrate, serve, and ingest every WIRE_INGEST (30m; off for never). The sample wire is served until "
-        "there is a published day, a publisher or other content of your own, or for as long as `sample on` is set."
+        "there is a published day, a publisher or other content of your own. `sample on` and `sample off` choose otherwise."
     )
 
     def handle(self, **_options: Any) -> None:
@@ -120,7 +120,7 @@ def _draw_frame(lines: list[str]) -> list[str]:
 
 def _is_sample_wanted(*, is_served: bool) -> bool:
     """Return if the sample is to be served. Only the operator's choice brings it back once the live wire is served."""
-    return sample_switch.is_sample_chosen() or (is_served and not sample_switch.has_live_content())
+    return sample_switch.is_sample_wanted() if is_served else sample_switch.read_choice() == "on"
 
 
 def _prepare_sample(password: str) -> tuple[dict[str, str], bool]:

@@ -83,6 +83,7 @@ def test_a_publisher_that_is_added_is_served_at_once(desk: Client, client: Clien
     assert client.get("/articles/quill").status_code == 200
     assert client.get("/articles/quill/ai.txt").status_code == 200
     assert client.get("/api/articles/quill/recent.json").json()["articles"] == []
+    assert "Articles are read by the next ingest" in words(desk.get(LIST))
     assert [one["slug"] for one in client.get("/api/articles/publishers.json").json()["publishers"]] == ["quill"]
 
 
@@ -204,6 +205,11 @@ def test_a_source_on_another_host_is_refused(desk: Client, url: str) -> None:
     answer = save(desk, f"{LIST}add/", form(("feed", url)))
     assert answer.status_code == 200
     assert list(answer.context["inline_admin_formsets"][0].formset.errors[0]) == ["url"]
+    host = url.removeprefix("https://").partition("/")[0]
+    shown = "Nothing was saved. URL : " + (
+        f"This is not on the publisher&#x27;s own hosts: quill.example. If {host} is" if "//" in url else ""
+    )
+    assert shown in words(answer)
     assert not Publisher.objects.exists()
 
 
@@ -314,7 +320,8 @@ def test_a_test_shows_what_would_be_stored_and_stores_nothing(
     assert b'form="test-source"' in desk.get(f"{SOURCES}{source.pk}/change/").content
     answer = desk.post(f"{SOURCES}{source.pk}/test")
     shown = words(answer)
-    assert "1 article with text; 1 without, to be read from its page. Nothing was stored." in shown
+    assert "1 article with text; 1 without, to be read from its page. A feed’s summaries" in shown
+    assert "are not taken for articles. Nothing was stored." in shown
     assert "(none) Ada Quill from its page https://quill.example/article-1" in shown
     assert "&lt;script&gt;alert(1)" in answer.content.decode()
     assert not Article.objects.exists()

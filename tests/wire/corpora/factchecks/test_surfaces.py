@@ -305,7 +305,12 @@ class TestDesk:
 
     def test_an_editor_s_rating_of_a_label_counts(self, desk: Client) -> None:
         load(claim(1, "Mond", ratingLabelName="quatsch"))
-        assert desk.post("/admin/factchecks/ratingname/quatsch/change/", {"rating": "false"}).status_code == 302
+        page = "/admin/factchecks/ratingname/quatsch/change/"
+        for rating in ("", "unknown"):
+            assert desk.post(page, {"rating": rating}).context["adminform"].form.errors.keys() == {"rating"}
+        assert not RatingName.objects.get(key="quatsch").is_edited, "it stays in the queue"
+        saved = desk.post(page, {"rating": "false"}, follow=True)
+        assert "1 fact-check has this label. Readers see the rating within a minute." in words(saved)
         name = RatingName.objects.get(key="quatsch")
         assert (name.rating, name.is_edited) == ("false", True)
 

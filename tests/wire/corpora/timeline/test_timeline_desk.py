@@ -12,7 +12,7 @@ from django.test import Client
 from tests.wire.corpora.timeline.corpora import SLUG, harbour
 from tests.wire.desk import at_desk, person, save, words
 from wire.corpora.timeline import forms, queries, store
-from wire.corpora.timeline.models import Corpus, Report, Row, Thread, TimelineEvent
+from wire.corpora.timeline.models import CatalogItem, Corpus, Motif, Report, Row, Thread, TimelineEvent
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("harbour_clock")]
 
@@ -116,12 +116,50 @@ def test_a_new_row_is_checked_by_the_rules_of_files(desk: Client, corpus: Corpus
     wrong = EVENT | {"corpus": corpus.pk, "row_source_url": "http://example.org/", "row_motifs": "stopped-clock\ngone"}
     errors = save(desk, add, wrong).context["adminform"].form.errors
     assert "needs a Source URL that begins with https://" in str(errors["row_source_url"])
-    assert "Names the unknown motif gone" in str(errors["row_motifs"])
+    assert "Names the unknown motif gone. Add it first, under Motifs." in str(errors["row_motifs"])
     assert not TimelineEvent.objects.filter(key="new-clock").exists()
     assert save(desk, add, EVENT | {"corpus": corpus.pk}).status_code == 302
     row = TimelineEvent.objects.get(key="new-clock")
     assert (row.since, row.row["motifs"], row.position) == (None, ["stopped-clock"], 6)
     assert "This id is already taken." in words(save(desk, add, EVENT | {"corpus": corpus.pk}))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("model", "lists"),
+    [
+        (Motif, {"aliases": []}),
+        (TimelineEvent, {"motifs": []}),
+        (Thread, {"motifs": [], "anchor_ids": [], "report_ids": [], "suggested_questions": []}),
+        (CatalogItem, {"motifs": [], "source_links": [], "related_report_ids": []}),
+        (Report, {"motifs": []}),
+    ],
+)
+def test_the_first_row_of_a_corpus_needs_no_other_rows_and_its_lists_may_be_empty(
+    desk: Client, model: Any, lists: dict[str, Any]
+) -> None:
+    desk.post("/admin/timeline/corpus/add/", {"slug": "lighthouse", "name": "The lighthouse", "kind": "folklore", "seen": ""})
+    corpus, add = Corpus.objects.get(slug="lighthouse"), f"/admin/timeline/{model._meta.model_name}/add/"
+    new = {"row_id": "first"}
+    for name, field in desk.get(f"{add}?corpus={corpus.pk}").context["adminform"].form.fields.items():
+        choices = [value for value, _ in getattr(field.widget, "choices", ()) if value]
+        if field.required and name != "corpus":
+            new.setdefault(name, choices[-1] if choices else "2026-03-02")
+    if model is Report:
+        types = Report.objects.get(key="hc-2").row
+        claim = types["claims"][0]
+        new |= {
+            "row_claims": f"Text: A lamp.\nClaim type: {claim['claim_type']}\nStatus: {claim['status']}",
+            "row_evidence_grade": "firsthand",
+            "row_source__source_type": types["source"]["source_type"],
+            "row_source__author_policy": types["source"]["author_policy"],
+        }
+    answer = save(desk, add, new | {"corpus": corpus.pk, "row_layer": "community-wave", "row_claim_status": "interpretive"})
+    assert answer.status_code == 302, answer.context["adminform"].form.errors
+    row = model.objects.get(corpus=corpus, key="first").row
+    assert {name: row[name] for name in lists} == lists
+    released = desk.post(f"/admin/timeline/corpus/{corpus.pk}/release/", {"note": "The first."}, follow=True)
+    assert "Release 1 is public." in words(released)
 
 
 def test_a_release_is_offered_only_where_there_are_changes(desk: Client, corpus: Corpus) -> None:
@@ -268,6 +306,8 @@ def test_a_report_is_written_without_a_name_of_a_program(desk: Client, corpus: C
     ]
     assert {"Source author policy", "Location label", "Location latitude"} <= {field.label for field in fields.values()}
     help_text = fields["row_anchors"].help_text
+    assert help_text.startswith("Dated events that the report is linked to. One “Name: value” per line")
+    assert fields["row_motifs"].help_text.startswith("What recurs from report to report")
     for line in ("Anchor ID: clock-repair", "Date: 2026-06-29", "Source URL: https://example.org/clock", "Layer: ", "Relation: "):
         assert f"\n{line}" in help_text.replace(">", ">\n")
     types = Report.objects.draft(corpus.pk).get(key="hc-1").row
@@ -277,9 +317,9 @@ def test_a_report_is_written_without_a_name_of_a_program(desk: Client, corpus: C
     wrong["row_source__source_url"] = "harbour"
     errors = desk.post(page, wrong).context["adminform"].form.errors
     assert "Entry 1, Status is missing" in str(errors["row_claims"])
-    assert "Location label is missing" in str(errors["row_location__label"])
-    assert "Location latitude: Input should be less than or equal to 90" in str(errors["row_location__latitude"])
-    assert "Source URL: not a web address" in str(errors["row_source__source_url"])
+    assert errors["row_location__label"] == ["Is missing"]
+    assert errors["row_location__latitude"] == ["Input should be less than or equal to 90"]
+    assert str(errors["row_source__source_url"][0]).startswith("Not a web address")
     status = types["claims"][0]["status"]
     answer = desk.post(
         page,
