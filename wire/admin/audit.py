@@ -1,6 +1,7 @@
 """Published snapshots, keys, use and history, read-only; the editor's own takes; users and groups, for superusers."""
 
 import datetime as dt
+import re
 from typing import Any, Final
 
 from django import forms
@@ -27,6 +28,7 @@ from wire.publishing import editors_take
 from wire.publishing.publish import publish_day
 
 CLEARED: Final = "Cleared: the generated brief is back."
+_STORY_ADDRESS: Final = re.compile(r"/story/(cbn-\w+)")
 
 
 @admin.register(Snapshot)
@@ -110,6 +112,7 @@ class TakeForm(base.PreviewedForm[EditorTake]):
             day.help_text = "If you change the day, the text below stays as it is."
         if text := self.fields.get("markdown"):  # none for whoever only looks
             text.label = "Text"
+            text.error_messages["required"] = "Write a text. To bring a generated brief back, open the saved take and empty it."
             text.help_text = "In Markdown: # Title, **bold**, [words](address). A text without a title gets one with the date."
             if self.instance.pk:
                 text.required = False
@@ -170,7 +173,10 @@ class EditorTakeAdmin(base.TellsRefusals[EditorTake], base.PreviewedAdmin[Editor
     def preview(self, form: TakeForm) -> str:
         day = form.cleaned_data.get("wire_date", form.instance.wire_date)
         text = form.cleaned_data["markdown"]
-        return render_to_string("admin/take_preview.html", {"text": editors_take.label_own_take(day, text) if text.strip() else ""})
+        named = set(_STORY_ADDRESS.findall(text))
+        known = set(Story.objects.published().filter(chatbotnews_id__in=named).values_list("chatbotnews_id", flat=True))
+        context = {"text": editors_take.label_own_take(day, text) if text.strip() else "", "unknown": sorted(named - known)}
+        return render_to_string("admin/take_preview.html", context)
 
     def get_readonly_fields(self, request: HttpRequest, obj: EditorTake | None = None) -> tuple[str, ...]:  # noqa: ARG002
         return ("wire_date",) if obj else ()  # moved elsewhere, its old day would go on showing it

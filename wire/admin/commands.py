@@ -13,6 +13,7 @@ import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
@@ -52,11 +53,16 @@ class CommandLog:
         return is_whole and time.time() - self.started_at < CONFIRMABLE
 
     @property
+    def since(self) -> dt.date | None:
+        """Return the first day of a rebuild; None for other commands."""
+        days = (after for name, after in pairwise(self.arguments) if name == "--since")
+        return next(map(dt.date.fromisoformat, days), None)
+
+    @property
     def days(self) -> str:
         """Return the first day of a rebuild, and whether it includes final days; nothing for other commands."""
-        if "--since" not in self.arguments:
+        if (since := self.since) is None:
             return ""
-        since = dt.date.fromisoformat(self.arguments[self.arguments.index("--since") + 1])
         return f"{since:%-d %b %Y}, {'final days included' if '--final-days' in self.arguments else 'without final days'}"
 
     @property

@@ -118,7 +118,9 @@ class EntityAdmin(QueuedAdmin[Entity], ExportingAdmin, PreviewedAdmin[Entity], F
         obj.is_shipped = False  # so that no update of the shipped list changes it
         super().save_model(request, obj, form, change)
         if not change or RELINKING.intersection(form.changed_data):
-            messages.info(request, f"Stories on its page: {relink_entities([obj]):,}.")
+            number = relink_entities([obj])
+            never = f"Refused for good: {obj} has no page and is not proposed again."
+            messages.info(request, never if obj.state == Entity.State.NEVER else f"Stories on its page: {number:,}.")
         else:
             WireState.raise_version()
 
@@ -132,4 +134,5 @@ class EntityAdmin(QueuedAdmin[Entity], ExportingAdmin, PreviewedAdmin[Entity], F
         ]
         rows = [(link_story(story), story.current.summary_medium) for story in found[:SHOWN] if story.current]
         shown = table(("Story", "Summary"), rows, "No story names it.")
-        return render_to_string("admin/entity_preview.html", {"table": shown, "found": len(found), "looked_at": len(newest)})
+        context = {"table": shown, "found": len(found), "looked_at": len(newest)}
+        return render_to_string("admin/entity_preview.html", context | {"never": form.instance.state == Entity.State.NEVER})

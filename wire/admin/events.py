@@ -155,18 +155,23 @@ class EventAdmin(QueuedAdmin[Event], ModelAdmin[Event]):
                     messages.success(
                         request, format_html(done, link(story, get_headline(story)), story.publication, SEEN_SOON, see)
                     )
+            case "lead" if "rules" in request.POST and (former := [story for story in stories if story.leads_event]):
+                with show_refusal(request):
+                    corrections.choose_event_lead(former[0].chatbotnews_id, chosen=False)
+                    log_change(request, former, add_reason("No longer chosen to lead its event", request.POST.get("reason", "")))
+                    now = format_html("The rules chose the lead: “{}”. {}", get_event_headline(event.pk), SEEN_SOON)
+                    messages.success(request, now)
             case "pin" | "unpin" as do:
                 pin_stories(request, stories, pinned=do == "pin")
             case "join":
-                typed = request.POST.get("other_id", "").strip()
-                if other := _find_event(typed):
-                    is_done = _change_storyline(request, event, stories, other)
-                else:
-                    why = f"no event was found for “{typed}”. Give the id or address of a story or event."
-                    messages.error(request, f"Nothing was joined: {why}")
-                    is_done = False
-                if not is_done:
+                other = _read_choice(request, event, "joined")
+                if not (other and _change_storyline(request, event, stories, other)):
                     return self._show_again(request, event)
+            case "confirm":
+                with show_refusal(request):
+                    corrections.confirm_storyline(event.pk)
+                    log_change(request, stories, "Confirmed that it belongs to its storyline")
+                    messages.success(request, "Confirmed: automatic linking leaves this event in its storyline.")
             case "part":
                 _change_storyline(request, event, stories)
             case _:
@@ -174,11 +179,7 @@ class EventAdmin(QueuedAdmin[Event], ModelAdmin[Event]):
         return HttpResponseRedirect(get_event_url(event.pk))
 
     def _merge_event(self, request: HttpRequest, event: Event, stories: Sequence[Story]) -> HttpResponse:
-        typed = request.POST.get("other_id", "").strip()
-        other = _find_event(typed) if typed else request.POST.get("other", "")
-        if not other or other == event.pk:
-            why = f"no other event was found for “{typed}”" if typed else "no other event was chosen"
-            messages.error(request, f"Nothing was merged: {why}. Pick one from the list, or give the id or address of a story.")
+        if not (other := _read_choice(request, event, "merged")):
             return self._show_again(request, event)
         both = [*stories, *Story.objects.filter(event=other)]
         named = " and ".join(f"“{get_event_headline(one)}”" for one in (event.pk, other))
@@ -198,6 +199,8 @@ class EventAdmin(QueuedAdmin[Event], ModelAdmin[Event]):
         leading = queries.view_event(event.pk).lead.chatbotnews_id if shown else ""
         lead = next((story for story in shown if story.chatbotnews_id == leading), None)
         may = self.has_change_permission(request)
+        chapters = queries.view_storyline(event.pk)[1] if shown else []
+        similar = _list_similar(event, shown) if may else []
         return {
             **self.admin_site.each_context(request),
             "title": "Event",
@@ -212,8 +215,9 @@ class EventAdmin(QueuedAdmin[Event], ModelAdmin[Event]):
             "publications": plural(len({story.publication_id for story in shown}), "publication", "publications"),
             "may_change": may,
             "may_split": may and len(stories) > 1,
-            "similar": _list_similar(event, shown) if may else [],
-            "chapters": queries.view_storyline(event.pk)[1] if shown else [],
+            "similar": similar,
+            "joinable": [row for row in similar if row[0].event_id not in {one.event_id for one in chapters}],
+            "chapters": chapters,
             "why": WHY,
         }
 
@@ -272,6 +276,18 @@ def _list_events(events: Sequence[EventView]) -> str:
     """Name the first events, with links."""
     named = format_html_join("; ", "“{}”", ((link_event(one.event_id),) for one in events[:NAMED]))
     return format_html("{}{}", named, f"; {len(events) - NAMED} more" if len(events) > NAMED else "")
+
+
+def _read_choice(request: HttpRequest, event: Event, done: str) -> str:
+    """Return the other event that a form names by id or address, or else that was picked; "" after saying why there is none."""
+    typed = request.POST.get("other_id", "").strip()
+    other = (_find_event(typed) or "") if typed else request.POST.get("other", "")
+    if other and other != event.pk:
+        return other
+    why = f"no event was found for “{typed}”" if typed else "no other event was chosen"
+    why = f"“{typed or other}” leads to this event" if other else why
+    messages.error(request, f"Nothing was {done}: {why}. Pick one from the list, or give the id or address of a story or event.")
+    return ""
 
 
 def _find_event(text: str) -> str | None:

@@ -23,6 +23,7 @@ from sources import health
 from sources.models import Feed, FeedHealth, Publication
 from wire.admin import base
 from wire.admin.review_queues import QueuedAdmin, QueueFilter
+from wire.admin.stories import list_published
 from wire.ingest.feed_entries import list_feeds
 from wire.ingest.run import preview_feed, run_ingest
 from wire.models import WireState
@@ -137,7 +138,8 @@ class FeedAdmin(base.MaskedAddressAdmin, QueuedAdmin[Feed], base.FreshAdmin[Feed
         if known is None or known.tried_at is None:
             return "not fetched yet"
         if known.failure:
-            return f"failing ({known.failures} in a row, {health.get_circuit_state(known, now).label.lower()}): {known.failure}"
+            again = "at the next ingest" if health.is_due(known, now) else f"after {base.utc_time(known.next_try_at)}"
+            return f"failing ({known.failures} in a row), tried again {again}: {known.failure}"
         odd = ["silent"] if health.is_silent(known, now) else []
         odd += [f"{warning.code}: {warning.message}" for warning in health.list_warnings(known)]
         return "; ".join(odd) or "fine"
@@ -169,9 +171,10 @@ class FeedAdmin(base.MaskedAddressAdmin, QueuedAdmin[Feed], base.FreshAdmin[Feed
         form = TrialForm(request.POST if request.method == "POST" else None)
         context = {**self.admin_site.each_context(request), "title": "Try an address", "opts": self.opts, "form": form}
         if form.is_valid():
-            url = form.cleaned_data["url"]
-            report, items = preview_feed(list_feeds(form.cleaned_data["publication"].slug)[0], url)
-            context |= {"report": report, "counts": sorted(report.counts.items()), "items": items, "tried": mask_address(url)}
+            url, publication = form.cleaned_data["url"], form.cleaned_data["publication"]
+            report, items = preview_feed(list_feeds(publication.slug)[0], url)
+            context |= {"report": report, "counts": sorted(report.counts.items()), "items": items}
+            context |= {"tried": mask_address(url), "publication": publication}
         return render(request, "admin/feed_test.html", context)
 
     def has_trial_permission(self, request: HttpRequest) -> bool:
@@ -194,8 +197,9 @@ class FeedAdmin(base.MaskedAddressAdmin, QueuedAdmin[Feed], base.FreshAdmin[Feed
         else:
             (report,) = run.reports
             counts = ", ".join(f"{number} {name}" for name, number in sorted(report.counts.items())) or "nothing new"
-            outcome = f"{report.failure} Nothing was lost." if report.failure else f"{report.result.capitalize()}: {counts}."
-            outcome += f" {len(run.published)} snapshots published."
+            failed = f"The feed could not be read: {report.failure} What was stored before stays."
+            outcome = failed if report.failure else f"{report.result.capitalize()}: {counts}."
+            outcome += f" {list_published(run.published)}" if run.published else ""
             messages.add_message(request, messages.WARNING if report.failure else messages.SUCCESS, outcome)
             base.log_change(request, [feed], f"Fetched by hand. {outcome}")
         return HttpResponseRedirect(reverse("admin:sources_feed_change", args=[pk]))

@@ -18,11 +18,12 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.html import format_html
 from unfold.widgets import UnfoldAdminFileFieldWidget, UnfoldAdminTextInputWidget, UnfoldBooleanWidget
 
 from sources import raw_store
-from wire.admin.base import PREVIEW, Form, FreshAdmin, ModelAdmin, PreviewedForm, action, deny, join_lines, log_change, table
-from wire.admin.commands import show_command
+from wire.admin.base import PREVIEW, Form, FreshAdmin, ModelAdmin, PreviewedForm, action, deny, join_lines, link, log_change, table
+from wire.admin.commands import read_command_log, show_command
 from wire.admin.dashboard import get_environment_label
 from wire.admin.stories import link_story
 from wire.ingest import classifier_terms
@@ -169,7 +170,7 @@ _IS_PATTERN: Final = Q(term__regex="[#…^:?|%$€£]")
 PARTS: Final = {
     "topics": ("Topic words", Q(kind=LexiconTerm.Kind.TOPIC) & ~_IS_PATTERN),
     "categories": ("Category words", Q(kind=LexiconTerm.Kind.CATEGORY) & ~_IS_PATTERN),
-    "relevance": ("About AI or not", Q(kind=LexiconTerm.Kind.RELEVANCE) & ~_IS_PATTERN),
+    "relevance": ("Relevance: about AI or not", Q(kind=LexiconTerm.Kind.RELEVANCE) & ~_IS_PATTERN),
     "makers": ("Makers' publications", Q(kind=LexiconTerm.Kind.MAKER)),
     "patterns": ("Patterns, mostly machine-made", _IS_PATTERN & ~Q(kind=LexiconTerm.Kind.MAKER)),
     "edited": ("Set by editors", Q(origin=LexiconTerm.Origin.EDITOR)),
@@ -190,9 +191,18 @@ class PartFilter(admin.SimpleListFilter):
         return queryset.filter(PARTS[part][1]) if part in PARTS else queryset
 
 
+class TermForm(PreviewedForm[LexiconTerm]):
+    def clean(self) -> dict[str, Any]:
+        data = super().clean()
+        key = {name: data.get(name) for name in COLUMNS[:3]}
+        if same := LexiconTerm.objects.filter(**key).exclude(pk=self.instance.pk).first():
+            self.add_error("term", format_html("The lexicon has this term already: {}.", link(same, "change that one")))
+        return data
+
+
 @admin.register(LexiconTerm)
 class LexiconTermAdmin(ExportingAdmin, FreshAdmin[LexiconTerm]):
-    form = PreviewedForm
+    form = TermForm
     list_display = ("term", "kind", "target", "weight", "origin")
     list_filter = (PartFilter, "kind", "target", "origin")
     list_before_template = "admin/lexicon_parts.html"
@@ -212,7 +222,8 @@ class LexiconTermAdmin(ExportingAdmin, FreshAdmin[LexiconTerm]):
     @action(description="Rebuild days…", icon="replay", permissions=["change"], url_path="rebuild")
     def rebuild(self, request: HttpRequest) -> HttpResponse:
         """Apply today's lexicon to what was fetched, after showing what that would change."""
-        form = RebuildForm(request.POST if request.method == "POST" and "confirmed" not in request.POST else None)
+        initial = {"since": since} if (since := read_command_log("rebuild").since) else {}
+        form = RebuildForm(request.POST if request.method == "POST" and "confirmed" not in request.POST else None, initial=initial)
         points = (
             "Everything fetched since the day you choose is read, classified and published again, with today's lexicon and rules.",
             f"Fetched items are stored for {raw_store.RETENTION.days} days. Changes that editors made by hand stay, "

@@ -38,7 +38,7 @@ class ReplacementForm(base.Form):
     slug = forms.SlugField(
         max_length=60,
         widget=widgets.UnfoldAdminTextInputWidget,
-        help_text="Part of its address, /sources/…: letters, digits, hyphens. It can never be changed.",
+        help_text="Part of its address, /sources/…: letters, digits, hyphens, underscores. It can never be changed.",
     )
     aliases = base.LinesField(required=False, help_text=ALIASES)
     domains = base.LinesField(help_text="Host names, one per line; the main one first.")
@@ -56,7 +56,9 @@ class ReplacementForm(base.Form):
         help_text="Everything in the feed is about AI; otherwise items are filtered.",
     )
 
-    reason = forms.CharField(max_length=500, widget=widgets.UnfoldAdminTextareaWidget({"rows": 2}))
+    reason = forms.CharField(
+        max_length=500, widget=widgets.UnfoldAdminTextareaWidget({"rows": 2}), help_text="One sentence; readers see it."
+    )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -218,11 +220,20 @@ class PublicationAdmin(ExportingAdmin, base.FreshAdmin[Publication]):
 
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
         super().save_related(request, form, formsets, change)
+        if not (form.has_changed() or any(formset.has_changed() for formset in formsets)):
+            self.message_user(request, "Nothing was changed.")
+            return
         WireState.raise_version()  # names, feeds and pictures are public
         see = base.see_public(self.view_on_site(form.instance))
         self.message_user(request, format_html("Saved. Readers see the change within a minute. {}", see))
         if not form.instance.allows_pictures:
             transaction.on_commit(lambda: picture_store.delete_publication(form.instance.slug), robust=True)
+
+    def log_change(self, request: HttpRequest, obj: Publication, message: Any) -> Any:
+        return super().log_change(request, obj, message) if message else None
+
+    def response_change(self, request: HttpRequest, obj: Publication) -> HttpResponse:
+        return HttpResponseRedirect(request.path) if "_continue" in request.POST else self.response_post_save_change(request, obj)
 
     its_domains = base.column("Domains", lambda row: base.join_lines("{}", [(domain,) for domain in row.domains]))
     status = base.column("Status", lambda row: "" if row.active else base.marks("retired"))
@@ -256,4 +267,9 @@ class RosterRevisionAdmin(base.ReadOnly):
     """The roster's history; `PublicationAdmin` adds to it by a replacement."""
 
     list_display = ("number", "on", "admitted", "retired", "reason", "fingerprint")
-    fields = ("number", "on", "fingerprint", "members", "admitted", "retired", "reason")
+    fields = ("number", "on", "fingerprint", "its_members", "admitted", "retired", "reason")
+    readonly_fields = ("its_members",)
+    its_members = base.column(
+        "Members",
+        lambda row: base.join_lines("{}, tier {}, {}", [(one["name"], one["tier"], one["domain"]) for one in row.members]),
+    )

@@ -403,11 +403,15 @@ def regroup(
 
 
 def pin_stories(request: HttpRequest, stories: Sequence[Story], *, pinned: bool) -> None:
+    done = "Pinned" if pinned else "Unpinned"
     with transaction.atomic():
-        corrections.pin_stories([story.chatbotnews_id for story in stories], pinned=pinned)
-        base.log_change(request, stories, add_reason("Pinned" if pinned else "Unpinned", request.POST.get("reason", "")))
+        if not corrections.pin_stories([story.chatbotnews_id for story in stories], pinned=pinned):
+            messages.warning(request, f"Nothing was changed: {done.lower()} already.")
+            return
+        base.log_change(request, stories, add_reason(done, request.POST.get("reason", "")))
     stays = "Pinned: these stories stay in their events. Nothing needed to be published."
-    messages.success(request, stays if pinned else "Unpinned: they are regrouped at the next publish, unless their day is final.")
+    moves = "Unpinned: the next publish regroups them and may move them to other events, unless their day is final."
+    messages.success(request, stays if pinned else moves)
 
 
 def list_published(snapshots: Iterable[Snapshot], done: str = "Published") -> str:

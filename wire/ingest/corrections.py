@@ -100,21 +100,25 @@ def split_event(story_ids: Collection[str], *, reason: str, now: dt.datetime | N
 
 
 @transaction.atomic
-def pin_stories(story_ids: Collection[str], *, pinned: bool = True) -> None:
-    """Keep stories in the events that they belong to, or leave it to the machine again. Raises: NotFound."""
+def pin_stories(story_ids: Collection[str], *, pinned: bool = True) -> int:
+    """Keep stories in the events that they belong to, or leave it to the machine again; return how many. Raises: NotFound."""
     WireState.lock()
-    Story.objects.filter(pk__in=[story.pk for story in _find_stories(story_ids)], event__isnull=False).update(event_pinned=pinned)
+    stories = Story.objects.filter(pk__in=[story.pk for story in _find_stories(story_ids)], event__isnull=False)
+    return stories.exclude(event_pinned=pinned).update(event_pinned=pinned)
 
 
 @transaction.atomic
-def choose_event_lead(story_id: str) -> None:
-    """Let one story stand for its event in lists; no snapshot says which one does. Raises: NotFound, InvalidArgument."""
+def choose_event_lead(story_id: str, *, chosen: bool = True) -> None:
+    """Let one story stand for its event in lists, or leave the choice to the rules again; no snapshot says which one does.
+
+    Raises: NotFound, InvalidArgument.
+    """
     WireState.lock()
     (story,) = _find_stories([story_id])
     if story.current_id is None or story.status == Status.WITHDRAWN:
         raise InvalidArgument(f"{story_id} is not public.", "Choose a story that readers can see.")
     Story.objects.filter(event=story.event_id, leads_event=True).update(leads_event=False)
-    Story.objects.filter(pk=story.pk).update(leads_event=True)
+    Story.objects.filter(pk=story.pk).update(leads_event=chosen)
     WireState.raise_version()
 
 
@@ -154,8 +158,17 @@ def join_storylines(event_id: str, other_id: str) -> None:
     event, other = _find_public_event(event_id), _find_public_event(other_id)
     if event == other:
         raise InvalidArgument("Nothing was joined: both are one event.", "Choose another event.")
+    if event.storyline_id and event.storyline_id == other.storyline_id:
+        raise InvalidArgument("Nothing was joined: both events are in one storyline already.", "Choose an event of another one.")
     storyline_store.join_storylines([event.pk, other.pk], pinned=True)
     WireState.raise_version()
+
+
+@transaction.atomic
+def confirm_storyline(event_id: str) -> None:
+    """Leave an event in its storyline, for good. Raises: NotFound, InvalidArgument."""
+    WireState.lock()
+    Event.objects.filter(pk=_find_public_event(event_id).pk).update(storyline_pinned=True)
 
 
 @transaction.atomic

@@ -79,7 +79,8 @@ class Entity(models.Model):
         known = {name.casefold(): other for other in others for name in (*other.list_spellings(), other.slug)}
         for name in (*self.list_spellings(), self.slug):
             if other := known.get(name.casefold()):
-                raise ValidationError(f"{name} already leads to {other} ({other.get_state_display()}).")
+                has = "never gets a page" if other.state == self.State.NEVER else "has a page"
+                raise ValidationError(f"“{name}” already leads to {other}, which {has}. Change that name instead.")
 
     def list_spellings(self) -> tuple[str, ...]:
         return (self.name, *filter(None, map(str.strip, self.spellings.splitlines())))

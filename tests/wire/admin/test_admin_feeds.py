@@ -65,14 +65,14 @@ def test_the_list_shows_every_feed_and_how_it_fares(desk: Client) -> None:
     well = {"tried_at": now, "succeeded_at": now, "usual_gap": dt.timedelta(hours=1)}
     know(feed_of("wired"), **well, newest_item_at=now, items=17)
     know(feed_of("zdnet"), **well, newest_item_at=now - dt.timedelta(days=2))
-    failing = {"failures": 4, "failure": "The server answered 503.", "next_try_at": now + dt.timedelta(hours=1)}
-    know(feed_of("axios"), tried_at=now, **failing)
+    again = now + dt.timedelta(hours=1)
+    know(feed_of("axios"), tried_at=now, failures=4, failure="The server answered 503.", next_try_at=again)
     shown = words(desk, "get", LIST)
     assert f"{Feed.objects.count()} feeds" in shown
     assert "not fetched yet" in shown
     assert " fine " in shown
     assert " silent " in shown
-    assert "failing (4 in a row, open): The server answered 503." in shown
+    assert f"failing (4 in a row), tried again after {again:%-d %b %Y %H:%M} UTC: The server answered 503." in shown
 
 
 def test_the_list_is_found_by_publication_and_by_what_is_switched_off(desk: Client) -> None:
@@ -107,9 +107,9 @@ def test_the_page_of_a_feed_shows_its_health_to_read_only_and_both_buttons(desk:
 def test_a_test_shows_what_would_become_of_each_item_as_text_and_writes_nothing(desk: Client, feed: Feed, tmp_path: Path) -> None:
     before = everything()
     page = desk.post(address(feed, "test")).content.decode()
-    assert "2 accepted, 1 rejected:bad_url" in page
-    rows = re.findall(r"<tr><td>(.*?)</td><td>(.*?)</td><td>(.*?)</td><td>(.*?)</td></tr>", page, re.DOTALL)
-    assert [row[0].partition("<br>")[0] for row in rows] == ["accepted", "accepted", "rejected:bad_url"]
+    assert "2 accepted, 1 rejected:bad_url. Nothing was stored." in page
+    rows = re.findall(r"<tr><td>(.*?)</td><td class=\"when\">(.*?)</td><td>(.*?)</td><td>(.*?)</td></tr>", page, re.DOTALL)
+    assert [re.sub("<.*?>", "", row[0].partition("<br>")[0]) for row in rows] == ["accepted", "accepted", "rejected:bad_url"]
     assert rows[0][2:] == ("Quince ships", "https://techcrunch.com/2026/01/15/item-0/")
     assert rows[2][3] == "javascript:alert(1)"
     assert "The address cannot be used" in rows[2][0]
@@ -136,18 +136,20 @@ def test_a_test_of_a_feed_that_fails_says_why_and_leaves_it_as_it_is(desk: Clien
 
 def test_fetching_takes_in_publishes_and_reports_and_again_finds_nothing_new(desk: Client, feed: Feed) -> None:
     shown = words(desk, "post", address(feed, "fetch"))
-    assert "Taken: 2 accepted, 1 rejected:bad_url. 1 snapshots published." in shown
+    assert "Taken: 2 accepted, 1 rejected:bad_url. Published: 15 Jan 2026 (revision 1)." in shown
     assert Story.objects.live().count() == 2
     assert (Snapshot.objects.count(), RawFetch.objects.count()) == (1, 1)
     assert FeedHealth.objects.get(feed=feed).items == 3
-    assert "Unchanged: nothing new. 0 snapshots published." in words(desk, "post", address(feed, "fetch"))
+    assert "Unchanged: nothing new. " in words(desk, "post", address(feed, "fetch"))
 
 
 def test_fetching_tells_of_a_failure_and_loses_nothing(desk: Client, feed: Feed, server: FeedServer) -> None:
     desk.post(address(feed, "fetch"))
     server.route("/feed", status=503, body=b"")
     shown = words(desk, "post", address(feed, "fetch"))
-    assert "Nothing was lost. 0 snapshots published." in shown
+    assert "The feed could not be read: The publisher&#x27;s server fails (503)" in shown
+    assert "What was stored before stays." in shown
+    assert "snapshots published" not in shown
     assert Story.objects.live().count() == 2
     assert FeedHealth.objects.get(feed=feed).failures == 1
 
@@ -232,7 +234,7 @@ def test_any_address_is_tried_by_the_rules_of_a_publication_and_nothing_is_store
     assert "Quince ships" in page
     assert "Currently:" not in page
     assert "Nothing was stored." in page
-    assert "open the publication" in page
+    assert "If this looks right, open TechCrunch , choose “Add another Feed”" in page
     assert everything() == before
     gone = desk.post(TRIAL, {"url": server.url("/none"), "publication": feed.publication_id})
     assert "Nothing was stored." in gone.content.decode()

@@ -57,7 +57,7 @@ def test_a_change_of_a_shipped_name_is_the_editors_and_never_takes_its_page_away
 
 def test_a_spelling_that_leads_elsewhere_is_refused(desk: Client) -> None:
     answer = save(desk, ADD, form(spellings="Altman"))
-    assert "Altman already leads to Sam Altman" in words(answer)
+    assert "“Altman” already leads to Sam Altman, which has a page. Change that name instead." in words(answer)
     assert not Entity.objects.filter(slug="marmotly").exists()
     answer = save(desk, ADD, form(slug="openai"))
     assert "already exists" in words(answer)
@@ -69,6 +69,13 @@ def test_a_preview_shows_what_would_be_listed_and_saves_nothing(desk: Client) ->
     assert "1 of the newest 1 stories name it" in words(answer)
     assert "Marmotly sells quinces They are cheap." in words(answer)
     assert not Entity.objects.filter(slug="marmotly").exists()
+
+
+def test_a_name_that_is_refused_in_its_form_is_said_to_be_refused(desk: Client) -> None:
+    assert "“Never” refuses the name for good" in words(save(desk, ADD, form(state="never", _preview="1")))
+    said = words(save(desk, ADD, form(state="never"), follow=True))
+    assert "Refused for good: Marmotly has no page and is not proposed again." in said
+    assert "Stories on its page" not in said
 
 
 @pytest.mark.parametrize("kind", ["company", "person", "product"])

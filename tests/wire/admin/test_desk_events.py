@@ -114,9 +114,9 @@ def test_a_merge_without_another_event_or_without_a_reason_changes_nothing(desk:
     own = story_of(purchase[1]).chatbotnews_id
     for form, why in (
         ({}, "Nothing was merged: no other event was chosen."),
-        ({"other_id": "cbn-nowhere"}, "no other event was found for “cbn-nowhere”."),
-        ({"other_id": "cbn-000000000000"}, "no other event was found"),
-        ({"other_id": own}, "no other event was found"),
+        ({"other_id": "cbn-nowhere"}, "no event was found for “cbn-nowhere”."),
+        ({"other_id": "cbn-000000000000"}, "no event was found"),
+        ({"other_id": own}, f"Nothing was merged: “{own}” leads to this event."),
         ({"other": "cbn-000000000000"}, "There is no event"),
         ({"other": event_of(purchase[2]), "reason": "\u202e"}, "A reason is missing."),
     ):
@@ -171,12 +171,18 @@ def test_another_report_is_made_the_lead(desk: Client, purchase: list[Entry]) ->
     was = "Marmot Cloud buys Gherkin Robotics"
     lead = f"Chosen to lead its event: It has the filing. (lead: “{was}” → “{was}, filing says”)"
     assert history() == [(story.chatbotnews_id, lead)]
+    said = do(desk, purchase[0], do="lead", rules="1", reason="Too early.")
+    assert f"The rules chose the lead: “{was}”. Readers see it within a minute" in said
+    assert "Leads , chosen by the rules" in said
+    assert not Story.objects.filter(leads_event=True).exists()
+    assert (story.chatbotnews_id, "No longer chosen to lead its event: Too early.") in history()
 
 
 def test_its_stories_are_pinned_and_unpinned_together(desk: Client, purchase: list[Entry]) -> None:
     for what, number in (("pin", 2), ("unpin", 0)):
         assert what in do(desk, purchase[0], do=what, reason="Sure.").lower()
         assert Story.objects.filter(event_pinned=True).count() == number
+        assert f"Nothing was changed: {what}ned already." in do(desk, purchase[0], do=what)
     assert [why for _, why in history()] == ["Pinned: Sure.", "Pinned: Sure.", "Unpinned: Sure.", "Unpinned: Sure."]
 
 
@@ -222,7 +228,9 @@ def test_who_only_looks_is_shown_the_event_and_no_form(purchase: list[Entry]) ->
 def test_an_event_whose_reports_were_all_withdrawn_says_so(desk: Client) -> None:
     publish(made := entry())
     Story.objects.update(status="withdrawn")
-    assert "Readers see no report of this event" in words(desk.get(page_of(made)))
+    page = words(desk.get(page_of(made)))
+    assert "Readers see no report of this event" in page
+    assert "Merge with another event" not in page
     assert Event.objects.count() == 1
 
 

@@ -122,6 +122,10 @@ def test_a_term_that_cannot_be_is_told_and_not_previewed(desk: Client) -> None:
         answer = desk.post(ADD, term(**{field: value}))
         assert list(answer.context["adminform"].form.errors) == [field]
         assert "stories would change" not in words(answer)
+    known = LexiconTerm.objects.create(kind="topic", target="openai", term="quince")
+    again = desk.post(ADD, term(kind="topic", target="openai", term="quince"))
+    assert list(again.context["adminform"].form.errors) == ["term"]
+    assert f'already: <a href="/admin/wire/lexiconterm/{known.pk}/change/">change that one</a>.' in again.content.decode()
 
 
 @pytest.mark.slow

@@ -204,6 +204,21 @@ def test_an_alias_that_no_page_or_dump_can_show_is_refused(desk: Client, tmp_pat
     assert Publication.objects.get(slug="techcrunch").aliases == []
 
 
+def test_a_publication_that_is_saved_without_a_change_says_so(desk: Client) -> None:
+    publication = Publication.objects.get(slug="techcrunch")
+    form: dict[str, object] = {"owner": publication.owner, "owner_since": publication.owner_since or "", "_continue": "1"}
+    form |= {"feeds-TOTAL_FORMS": 0, "feeds-INITIAL_FORMS": 0}
+    said = words(save(desk, f"/admin/sources/publication/{publication.pk}/change/", form, follow=True))
+    assert "Nothing was changed." in said
+    assert "Readers see the change" not in said
+    assert not LogEntry.objects.exists()
+
+
+def test_the_members_of_a_roster_are_shown_one_a_line(desk: Client) -> None:
+    page = desk.get(f"/admin/sources/rosterrevision/{RosterRevision.objects.get().pk}/change/").content.decode()
+    assert "TechCrunch, tier 2, techcrunch.com<br>" in page
+
+
 def test_domains_are_shown_one_a_line(desk: Client) -> None:
     Publication.objects.filter(slug="techcrunch").update(domains=["techcrunch.com", "tcrn.ch"])
     page = desk.get(f"/admin/sources/publication/{Publication.objects.get(slug='techcrunch').pk}/change/").content.decode()

@@ -117,7 +117,10 @@ def test_what_cannot_be_joined_or_parted_is_said_and_changes_nothing(desk: Clien
     join(four[0], four[1])
     before = list(Event.objects.order_by("pk").values_list())
     first = event_of(four[0])
-    assert "Nothing was joined: both are one event." in do(desk, four[0], do="join", other_id=first)
+    assert f"Nothing was joined: “{first}” leads to this event." in do(desk, four[0], do="join", other_id=first)
+    said = "Nothing was joined: both events are in one storyline already."
+    assert said in do(desk, four[0], do="join", other=event_of(four[1]))
+    assert "Nothing was joined: no other event was chosen." in do(desk, four[0], do="join")
     assert "no event was found for “cbn-nowhere”" in do(desk, four[0], do="join", other_id="cbn-nowhere")
     assert "Nothing was changed: no event comes before it in a storyline." in do(desk, four[0], do="part")
     assert "Nothing was changed: no event comes before it in a storyline." in do(desk, four[3], do="part")
@@ -127,6 +130,20 @@ def test_what_cannot_be_joined_or_parted_is_said_and_changes_nothing(desk: Clien
     corrections.withdraw_story(story_of(four[3]).chatbotnews_id, reason="Wrong.", now=NOW)
     with pytest.raises(InvalidArgument, match="Readers see no story"):
         corrections.join_storylines(first, event_of(four[3]))
+
+
+def test_a_link_that_is_right_is_settled_by_a_button(desk: Client, four: list[Entry]) -> None:
+    first, second, *_ = map(event_of, four)
+    join(four[0], four[1])
+    Event.objects.update(storyline_pinned=False)  # as the machine links
+    page = f"/admin/wire/event/{second}/change/"
+    assert "This link is right" in words(desk.get(page))
+    said = do(desk, four[1], do="confirm")
+    assert "Confirmed: automatic linking leaves this event in its storyline." in said
+    assert "This link is right" not in said
+    assert list(Event.objects.filter(storyline_pinned=True)) == [Event.objects.get(pk=second)]
+    assert storyline_of(second) == (first, [first, second])
+    assert LogEntry.objects.get().get_change_message() == "Confirmed that it belongs to its storyline"
 
 
 def test_the_machine_leaves_what_was_settled(four: list[Entry]) -> None:

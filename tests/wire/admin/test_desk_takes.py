@@ -18,7 +18,7 @@ from tests.wire.archives import dump
 from tests.wire.desk import at_desk, story_form, words
 from tests.wire.publishing.test_concurrency import at_once
 from wire import queries
-from wire.models import EditorTake, Snapshot
+from wire.models import EditorTake, Snapshot, Story
 
 pytestmark = pytest.mark.django_db
 ADD = "/admin/wire/editortake/add/"
@@ -108,7 +108,7 @@ def test_a_take_left_empty_gives_the_day_its_generated_brief_again_unless_the_wi
 @pytest.mark.slow
 def test_a_form_that_was_opened_before_another_editor_saved_or_does_not_say_changes_nothing(desk: Client) -> None:
     day = today()
-    assert "This field is required." in words(desk.post(ADD, {"wire_date": day, "markdown": ""}))
+    assert "Write a text." in words(desk.post(ADD, {"wire_date": day, "markdown": ""}))
     written(desk, day, "# Draft")
     other = at_desk("publisher")
     first, second = opened(desk, day), opened(other, day)
@@ -211,6 +211,13 @@ def test_a_preview_shows_the_take_as_its_page_will_and_saves_nothing(desk: Clien
     assert 'A quiet day. <a href="https://openai.example/">OpenAI</a> &lt;b&gt;shipped&lt;/b&gt;.' in shown
     assert "Written by the editors of ChatbotNews.ai" in shown
     assert not EditorTake.objects.exists()
+    assert "lead nowhere" not in shown
+    own = Story.objects.published().first()
+    assert own is not None
+    text = f"[A](https://wire.example/story/cbn-nope) [b](/story/{own.chatbotnews_id})"
+    shown = words(desk.post(ADD, {"wire_date": day, "markdown": text, "_preview": "Preview"}))
+    assert "Its links lead nowhere: there is no story cbn-nope." in shown
+    assert "To bring a generated brief back, open the saved take" in words(desk.post(ADD, {"wire_date": day, "markdown": ""}))
     written(desk, day, "# Mine")
     changed = desk.post(page_of(day), opened(desk, day) | {"markdown": "# Other", "_preview": "Preview"})
     assert "<h1>Other</h1>" in changed.content.decode()

@@ -194,11 +194,11 @@ def test_rebuild_changes_open_days_and_says_why_and_final_days_only_if_asked(
     snapshots = Snapshot.objects.filter(wire_date=FINAL.date()).count()
     told = rebuild()
     assert "Items of final days left out: 1; --final-days includes them." in told
-    assert "Done: 0 added, 1 changed, 1 snapshots published." in told
+    assert "Done: 0 added, 1 changed. Published: " in told
     assert revisions(1)[1:] == [("Quince 1 ships", NEWER, NEWER_RULES)]
     assert len(revisions(0)) == 1
     assert Snapshot.objects.filter(wire_date=FINAL.date()).count() == snapshots
-    assert "Done: 0 added, 1 changed, 1 snapshots published." in rebuild(final_days=True)
+    assert "Done: 0 added, 1 changed. Published: " in rebuild(final_days=True)
     assert revisions(0)[1:] == [("Quince 0 ships", NEWER, NEWER_RULES)]
     assert "Nothing would change." in rebuild(final_days=True)
     assert fetch(server, feed, item(0, when=FINAL), item(1), item(2)) == {"duplicate": 2, "accepted": 1}

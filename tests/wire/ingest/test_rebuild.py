@@ -106,7 +106,7 @@ def test_a_changed_lexicon_gives_a_published_revision_that_says_why_and_asks_nob
     newer_rule("topic", "nvidia", "quince")
     asked, health = len(server.requests), list(FeedHealth.objects.values())
     out, _ = command(yes=True)
-    assert "Done: 0 added, 1 changed, 1 snapshots published." in out
+    assert "Done: 0 added, 1 changed. Published: " in out
     assert (latest().revision, latest().category, latest().topics, latest().reason) == (2, "funding", ["nvidia", "funding"], REASON)
     story = Story.objects.get()
     assert (story.category, story.current, story.pending) == ("funding", latest(), False)
@@ -136,7 +136,12 @@ def test_at_the_desk_exactly_what_was_shown_is_done(monkeypatch: pytest.MonkeyPa
         assert "Nothing was changed: preview again" in words(desk.post(page, {"confirmed": confirmed}, follow=True))
     done = words(desk.post(page, {"confirmed": confirmed, "since": "2020-01-01"}, follow=True))
     assert "What was done" in done
-    assert "Done: 0 added, 1 changed, 1 snapshots published." in done
+    assert "Done: 0 added, 1 changed. Published: " in done
+    assert "1 will change:" in done
+    answer = desk.get(page)
+    story = latest().story.chatbotnews_id
+    assert f'<a href="/admin/wire/story/?q={story}">{story}</a>' in answer.content.decode()
+    assert str(answer.context["form"].initial["since"]) == str(yesterday()), "it is not chosen again"
     assert latest().category == "funding"
     assert f"Started manage.py rebuild --since {yesterday()} --yes" in words(desk.get("/admin/admin/logentry/"))
     again = words(desk.post(page, {"confirmed": confirmed}, follow=True))
@@ -148,8 +153,8 @@ def test_what_was_refused_before_and_is_not_now_is_added(server: FeedServer, mix
     assert not Story.objects.exists()
     newer_rule("relevance", "ai", "quince")
     out, _ = command(yes=True)
-    assert "1 would be added:\n  'Quince ships'" in out
-    assert "Done: 1 added, 0 changed, 1 snapshots published." in out
+    assert "1 will be added:\n  'Quince ships'" in out
+    assert "Done: 1 added, 0 changed. Published: " in out
     assert Story.objects.live().get().original_url == URL
 
 

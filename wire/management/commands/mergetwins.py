@@ -39,7 +39,8 @@ class Command(WireCommand):
                 self.stdout.write("Nothing was changed. Give --yes to merge them.")
                 return
             done, snapshots = duplicates.merge_twins()
-        self.stdout.write(f"Done: {len(done.twins):,} merged, {len(snapshots):,} snapshots published.")
+        days = ", ".join(f"{snapshot.wire_date} (revision {snapshot.revision})" for snapshot in snapshots)
+        self.stdout.write(f"Done: {len(done.twins):,} merged. Published: {days or 'nothing'}.")
 
     def _print_twins(self, what: str, found: list[duplicates.Twin]) -> None:
         if found:

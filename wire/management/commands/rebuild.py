@@ -30,7 +30,7 @@ class Command(WireCommand):
         with faults.explain_errors():
             chosen = {"since": options["since"], "final_days": options["final_days"]}
             plan = rebuild.plan_rebuild(**chosen)
-            self._print_plan(plan)
+            self._print_plan(plan, "will" if options["yes"] else "would")
             if left := plan.counts[Outcome.FINAL_DAY]:
                 self.stdout.write(f"Items of final days left out: {left:,}; --final-days includes them.")
             if not (plan.added or plan.changed):
@@ -44,21 +44,22 @@ class Command(WireCommand):
                 self.stdout.write("Nothing was changed. Give --yes to do it.")
                 return
             done, snapshots = rebuild.rebuild_days(**chosen)
-        self.stdout.write(f"Done: {len(done.added)} added, {len(done.changed)} changed, {len(snapshots)} snapshots published.")
+        days = ", ".join(f"{snapshot.wire_date} (revision {snapshot.revision})" for snapshot in snapshots)
+        self.stdout.write(f"Done: {len(done.added)} added, {len(done.changed)} changed. Published: {days or 'nothing'}.")
 
-    def _print_plan(self, plan: rebuild.Plan) -> None:
+    def _print_plan(self, plan: rebuild.Plan, verb: str) -> None:
         self.stdout.write(f"{plan.fetches:,} fetches read again.")
         if plan.unseen:
             why = "loaded from an archive, or the fetch is no longer stored"
             self.stdout.write(f"{plan.unseen:,} of these days' stories cannot be rebuilt and stay: {why}.")
         for line in plan.unreadable:
             self.stderr.write(f"cannot be read: {line}")
-        self._print_list("would be added", [repr(headline) for headline in plan.added])
+        self._print_list(f"{verb} be added", [repr(headline) for headline in plan.added])
         changed = []
         for one in plan.changed:
             values = "; ".join(f"{name} {one.was[name]!r} -> {one.becomes[name]!r}" for name in one.was)
             changed.append(f"{one.chatbotnews_id} {one.headline!r}: {values}")
-        self._print_list("would change", changed)
+        self._print_list(f"{verb} change", changed)
         refused = "would be refused today and stay; withdraw them in the admin if they must go"
         self._print_list(refused, [" ".join(row) for row in plan.refused])
 
