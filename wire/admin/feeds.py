@@ -19,7 +19,7 @@ from unfold.widgets import UnfoldAdminSelectWidget
 
 from config.errors import WireError
 from config.url_secrets import CREDENTIALS_REFUSED, has_credentials, mask_address
-from sources import health
+from sources import feed_health
 from sources.models import Feed, FeedHealth, Publication
 from wire.admin import base
 from wire.admin.queues import QueuedAdmin, QueueFilter
@@ -37,7 +37,7 @@ class HealthInline(base.StackedInline[FeedHealth, Feed]):
         *("failures", "failure", "next_try_at", "moved_address"),
     )
 
-    warnings = base.column("To review", lambda known: " ".join(warning.message for warning in health.list_warnings(known)))
+    warnings = base.column("To review", lambda known: " ".join(warning.message for warning in feed_health.list_warnings(known)))
 
     by_outcome = base.column(
         "Items by outcome",
@@ -137,9 +137,10 @@ class FeedAdmin(base.MaskedAddressAdmin, QueuedAdmin[Feed], base.FreshAdmin[Feed
         if known is None or known.tried_at is None:
             return "not fetched yet"
         if known.failure:
-            return f"failing ({known.failures} in a row, {health.get_circuit_state(known, now).label.lower()}): {known.failure}"
-        odd = ["silent"] if health.is_silent(known, now) else []
-        odd += [f"{warning.code}: {warning.message}" for warning in health.list_warnings(known)]
+            circuit = feed_health.get_circuit_state(known, now).label.lower()
+            return f"failing ({known.failures} in a row, {circuit}): {known.failure}"
+        odd = ["silent"] if feed_health.is_silent(known, now) else []
+        odd += [f"{warning.code}: {warning.message}" for warning in feed_health.list_warnings(known)]
         return "; ".join(odd) or "fine"
 
     # These buttons belong to forms of their own (an admin page is one form already); see the template.

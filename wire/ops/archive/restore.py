@@ -19,7 +19,7 @@ from wire.ops.archive.verify import Verifier, check_records, read_revision
 from wire.publishing import changelog, signing, story_json
 from wire.publishing.indexing import index
 from wire.publishing.transparency import log
-from wire.text.provenance import canonicalize_json
+from wire.text.provenance_manifest import canonicalize_json
 
 T = TypeVar("T", bound=models.Model)
 

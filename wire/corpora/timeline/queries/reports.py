@@ -13,7 +13,7 @@ from wire.corpora.timeline.queries.scope import Scope, Walk, filters_of, quote, 
 from wire.search.cursor import invalid
 from wire.search.postings_index import Numbers
 from wire.text.date_range import Period, find_period
-from wire.text.query import ALL, SOME
+from wire.text.search_query import ALL, SOME
 from wire.text.tokens import split_words
 
 FOUND: Final = 10
