@@ -181,7 +181,7 @@ def calls(stories: int) -> dict[str, Call]:
     from wire import queries
     from wire.models import Story
     from wire.search.cursor import encode_cursor, encode_place
-    from wire.text.vocabulary import Category, Topic
+    from wire.text.choices import Category, Topic
 
     dice = random.Random(3)
     rows = Story.objects.filter(pk__in=dice.sample(range(1, stories + 1), min(300, stories))).select_related("current")

@@ -34,7 +34,7 @@ def main(days: int) -> None:
     from wire.models import Event, SigningKey, Snapshot, Story, StoryRevision
     from wire.publishing import signing
     from wire.publishing.transparency import log
-    from wire.text.provenance import build_manifest, build_manifest_story, canonicalize_json
+    from wire.text.provenance_manifest import build_manifest, build_manifest_story, canonicalize_json
 
     now = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
     key = SigningKey.objects.create(key_id="0" * 16, public_key="", created_at=now)

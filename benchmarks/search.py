@@ -106,7 +106,7 @@ def draw_vectors() -> None:
 
     from wire.models import Change, Story, StoryVector
     from wire.search.vectors import E5, HALF
-    from wire.text.vocabulary import ChangeKind
+    from wire.text.choices import ChangeKind
 
     missing = list(Story.objects.filter(vector=None).values_list("pk", flat=True))
     dice = np.random.default_rng(4)

@@ -20,9 +20,9 @@ from wire.models import Event, SearchDocument, SigningKey, Snapshot, Story, Stor
 from wire.models.search import get_place
 from wire.publishing import story_json
 from wire.publishing.indexing import build_document
-from wire.text import provenance
+from wire.text import provenance_manifest
+from wire.text.choices import Category, Status, Topic
 from wire.text.identity import chatbotnews_id
-from wire.text.vocabulary import Category, Status, Topic
 
 LAST_DAY: Final = dt.date(2026, 10, 31)
 A_DAY: Final = 250
@@ -166,7 +166,7 @@ def _publish() -> None:
     rows = Story.objects.order_by("wire_date", "-published_at", "chatbotnews_id").values_list(*columns, "cross_source_count")
     previous, waiting = None, list[Snapshot]()
     for sequence, (day, told) in enumerate(groupby(rows.iterator(), itemgetter(0)), start=1):
-        previous = _snapshot(sequence, day, [provenance.build_manifest_story(*row[1:]) for row in told], previous, key)
+        previous = _snapshot(sequence, day, [provenance_manifest.build_manifest_story(*row[1:]) for row in told], previous, key)
         waiting.append(previous)
         if len(waiting) == 200:
             _write(Snapshot, waiting)
@@ -237,7 +237,7 @@ def _revision(story: Story, headline: str, summary: str, dice: random.Random) ->
 
 
 def _snapshot(sequence: int, day: dt.date, lines: Sequence[dict[str, Any]], previous: Snapshot | None, key: SigningKey) -> Snapshot:
-    manifest = provenance.build_manifest(
+    manifest = provenance_manifest.build_manifest(
         wire_date=day,
         revision=1,
         previous_sha256=previous.wire_sha256 if previous else None,
@@ -245,12 +245,12 @@ def _snapshot(sequence: int, day: dt.date, lines: Sequence[dict[str, Any]], prev
         editor_take=f"# {day}\n\nAn invented day.\n",
         stories=lines,
     )
-    canonical = provenance.canonicalize_json(manifest)
+    canonical = provenance_manifest.canonicalize_json(manifest)
     return Snapshot(
         sequence=sequence,
         wire_date=day,
         revision=1,
-        wire_sha256=provenance.sha256(canonical),
+        wire_sha256=provenance_manifest.sha256(canonical),
         previous_sha256=previous.wire_sha256 if previous else None,
         roster_sha256="0" * 64,
         generated_at=_moment(day),

@@ -19,7 +19,7 @@ from config.database.routing import build_nul_error
 from config.errors import InvalidArgument, NotFound, UnknownParameter, WireError
 from config.http.responses import error_response
 from config.plugins import list_plugins
-from config.server_names import TITLE, VERSION
+from config.server_info import TITLE, VERSION
 from wire.api.figures import router as figures_router
 from wire.api.proofs import router as trust_router
 from wire.api.rest import router as wire_router

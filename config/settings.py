@@ -71,7 +71,7 @@ INSTALLED_APPS = [
     "wire.corpora.factchecks",
     "wire.corpora.timeline",
     "unfold",  # before the admin, whose templates it replaces
-    "config.apps.DeskConfig",
+    "config.admin_config.DeskConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",

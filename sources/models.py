@@ -10,8 +10,8 @@ from django.db.models import Q
 
 from config.errors import RosterLocked
 from config.url_secrets import CREDENTIALS_REFUSED, has_credentials, mask_address
-from sources.names import Name
-from sources.vocabulary import ROSTER_SIZE, FeedType, Tier
+from sources.choices import ROSTER_SIZE, FeedType, Tier
+from sources.publication_names import Name
 
 LOCKED = RosterLocked(
     f"The roster is locked at {ROSTER_SIZE} publications.", "Use a replacement: one publication out and one in, in one step."

@@ -13,7 +13,7 @@ from PIL import Image, ImageOps
 from config.database import routing
 from config.errors import UpstreamFailed
 from sources import fetch, picture_store
-from sources.health import HostNotes
+from sources.feed_health import HostNotes
 
 WIDTH, HEIGHT = 640, 1_280  # pixels, at most
 LEAST: Final = 120  # pixels in width and height; below are counters, icons and logos

@@ -6,10 +6,10 @@ from django.utils import timezone
 
 from config.errors import InvalidArgument, NotFound, NotInRoster
 from config.url_secrets import mask_addresses
-from sources import health, names, roster
+from sources import feed_health, publication_names, roster
+from sources.choices import ROSTER_SIZE, FeedType, Tier
 from sources.models import Feed, FeedHealth, Publication, RosterRevision
 from sources.schemas import FeedHealthOut, FeedsHealthOut, PublicationOut, ReplacementOut, SourceOut, SourcesOut, VerdictOut
-from sources.vocabulary import ROSTER_SIZE, FeedType, Tier
 
 EXTENSION_POLICY = (
     "Closed: exactly 24 publications. A publication outside the roster is never a source of this wire; "
@@ -60,12 +60,12 @@ def get_slugs_by_name() -> dict[str, str]:
 
 def verify_source(publication_name: str) -> VerdictOut:
     """Return whether the name is one of the 24; variants, aliases, domains, sections and typing slips are recognised."""
-    return names.verify_name(publication_name, list_known_names())
+    return publication_names.verify_name(publication_name, list_known_names())
 
 
 def get_canonical_name(name: str, argument: str = "source") -> str:
     """Return the roster's own spelling of `name`. Raises: NotInRoster, naming `argument` and the closest publication."""
-    verdict = names.verify_name(name, list_known_names())
+    verdict = publication_names.verify_name(name, list_known_names())
     if verdict.canonical_name is None:
         raise NotInRoster(f"{argument} is refused. {verdict.notes}", "The roster is at wire://sources and /api/sources.json.")
     return verdict.canonical_name
@@ -84,7 +84,7 @@ def list_source_names() -> list[str]:
     return list(Publication.objects.active().in_roster_order().values_list("name", flat=True))
 
 
-def list_known_names() -> list[names.Name]:
+def list_known_names() -> list[publication_names.Name]:
     """List the names of all publications, retired ones too, for the integrity check."""
     return [publication.as_name() for publication in Publication.objects.all()]
 
@@ -110,11 +110,11 @@ def _describe_feed(feed: Feed, now: dt.datetime) -> FeedHealthOut:
         last_change_at=state.changed_at,
         age_seconds=int((now - state.newest_item_at).total_seconds()) if state.newest_item_at else None,
         usual_gap_seconds=int(state.usual_gap.total_seconds()) if state.usual_gap is not None else None,
-        silent=health.is_silent(known, now),
+        silent=feed_health.is_silent(known, now),
         **{name: getattr(state, name) for name in ("newest_item_at", "items", "outcomes", "recent_items", "next_try_at")},
-        warnings=health.list_warnings(known),
+        warnings=feed_health.list_warnings(known),
         failures_in_a_row=state.failures,
         failure=mask_addresses(state.failure) or None,
         failure_code=state.failure_code or None,
-        circuit=health.get_circuit_state(known, now),
+        circuit=feed_health.get_circuit_state(known, now),
     )

@@ -14,9 +14,9 @@ from django.db import models, transaction
 
 from config.errors import InvalidArgument, RosterLocked
 from config.url_secrets import CREDENTIALS_REFUSED, has_credentials, mask_address
+from sources.choices import ROSTER_SIZE, FeedType
 from sources.models import LOCKED, Feed, Publication, RosterRevision, utc_today
-from sources.names import Name
-from sources.vocabulary import ROSTER_SIZE, FeedType
+from sources.publication_names import Name
 
 ROSTER_FILE = Path(settings.BASE_DIR) / "fixtures" / "roster.json"
 

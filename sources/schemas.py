@@ -6,7 +6,7 @@ from typing import Final
 from ninja import Field, Schema
 from pydantic import BaseModel
 
-from sources.vocabulary import Circuit, FeedType, Tier
+from sources.choices import Circuit, FeedType, Tier
 
 ALLOWS_PICTURES: Final = "Its terms allow its pictures to be shown, at /pictures/{story_id}.webp."
 

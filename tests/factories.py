@@ -7,9 +7,9 @@ from typing import Any
 
 import factory
 
+from sources.choices import FeedType
 from sources.entries import Entry
 from sources.models import Feed, FetchHost
-from sources.vocabulary import FeedType
 from tests.feedserver import FeedServer
 from wire.ingest import classifier_terms
 from wire.ingest.match import Outcome

@@ -49,8 +49,8 @@ def read_rows(archive: Path) -> list[dict[str, Any]]:
     Raises: FileNotFoundError without the archive.
     """
     from sources import roster
+    from sources.choices import Tier
     from sources.entries import Entry
-    from sources.vocabulary import Tier
     from wire.ingest.classifier_terms import load_shipped_lexicon
     from wire.ops.archive import reader
     from wire.ops.quality.evaluate import add_texts
@@ -92,7 +92,7 @@ def fit(rows: Sequence[dict[str, Any]]) -> "Model":
 
     from wire.ingest.classify import BIAS
     from wire.ops.quality.pair_fit import fit_logistic
-    from wire.text.vocabulary import Category
+    from wire.text.choices import Category
 
     names = sorted({name for row in rows for name in row["features"]})
     table = np.array([[row["features"].get(name, 0.0) for name in names] for row in rows])

@@ -28,7 +28,7 @@ from wire.publishing.grouping import storylines  # noqa: E402
 from wire.publishing.grouping.candidates import OF_VECTORS, build_feature_table, count_days, find_candidates  # noqa: E402
 from wire.publishing.grouping.pair_features import ALIKE_VECTORS, FEATURES  # noqa: E402
 from wire.publishing.grouping.pair_model import WEIGHTS_FILE, parse_models  # noqa: E402
-from wire.text.vocabulary import PairLabel  # noqa: E402
+from wire.text.choices import PairLabel  # noqa: E402
 
 SAGAS: Final = Path(__file__).resolve().parents[2] / "fixtures" / "eval" / "storylines.json"
 HEADLINES_THRESHOLD: Final = 0.28

@@ -12,11 +12,11 @@ from itertools import islice, takewhile
 from operator import itemgetter
 from typing import Any, Final
 
-from citations.find import context, text_formats
-from citations.find.context import LONGEST, extract_last_claim, find_open_bracket, has_own_words, locate_last_sentence
+from citations.find import claim_context, text_formats
+from citations.find.citation_match import CitationMatch
+from citations.find.claim_context import LONGEST, extract_last_claim, find_open_bracket, has_own_words, locate_last_sentence
 from citations.find.dates import find_dates
-from citations.find.json_objects import find_json, list_json_lines
-from citations.find.match import CitationMatch
+from citations.find.json_citations import find_json, list_json_lines
 from citations.find.normalize import straighten_punctuation
 from citations.find.records import find_records, read_csl
 from citations.find.segments import BREAK, ID, Passage, split_passages
@@ -70,7 +70,7 @@ def _find_in_passages(passages: list[Passage]) -> Iterator[tuple[int, CitationMa
     for number, (passage, matches) in enumerate(zip(passages, cited, strict=True)):
         for place, match in enumerate(matches):
             is_id = match.format is None and match.story_id is not None
-            is_alone = is_id and not has_own_words(context.NO_WORDS.sub(" ", match.text))
+            is_alone = is_id and not has_own_words(claim_context.NO_WORDS.sub(" ", match.text))
             before, behind = list[str](), list[str]()
             if is_alone and place == 0:
                 before = _list_uncited_lines(passages[:number][::-1], cited[:number][::-1])[::-1]
@@ -97,7 +97,7 @@ def _find_in_line(raw: str, *, is_row: bool = False) -> list[CitationMatch]:
         if is_single and not (text_formats.MARKDOWN_TAIL.match(behind) or text_formats.TAIL.search(before[-120:])):  # own words
             best = next((one for one in ids if one["address"]), match)
             dates = find_dates(find_open_bracket(line[: best.start()]))
-            found.append(build_match(line, best, tier=context.find_source_tier(line), dates=dates))
+            found.append(build_match(line, best, tier=claim_context.find_source_tier(line), dates=dates))
             break
         matches, begin = _find_up_to_id(raw, begin, match)
         found += matches
@@ -132,7 +132,7 @@ def _find_up_to_id(raw: str, begin: int, match: re.Match[str]) -> tuple[list[Cit
         headed = replace(headed, ahead=ahead[locate_last_sentence(ahead) :][-AHEAD:], behind=more)
         return [*find_citations_without_id(ahead), headed], end + len(more)
     start = last.end() if last else 0
-    if last and (after := context.SENTENCE.search(before, start)):
+    if last and (after := claim_context.SENTENCE.search(before, start)):
         start = after.end()
     claim = before[max(start, len(before) - LONGEST) :]
     text = claim + line[match.start() : end]
@@ -146,7 +146,7 @@ def _find_up_to_id(raw: str, begin: int, match: re.Match[str]) -> tuple[list[Cit
         text = claim + line[match.start() : end] + more
         # Other tools write a bibliography as "…, 12 Oct. 2026, via ChatbotNews.ai".
         dated = claim if tail else find_open_bracket(claim)
-        found = [build_match(text, match, tier=context.find_source_tier(text), dates=find_dates(dated))]
+        found = [build_match(text, match, tier=claim_context.find_source_tier(text), dates=find_dates(dated))]
     return [*find_citations_without_id(earlier), *found], end + len(more)
 
 
@@ -159,7 +159,7 @@ def _parse_with_lead_in(line: str, before: str, head: re.Match[str], match: re.M
     inline = next(find_citations_without_id(before[head.start() :]))
     rest = _SOURCE.sub("", inline.rest or "")
     # One sentence behind the date: the id behind it is of the same story.
-    if head.re is text_formats.INLINE and len(inline.rest or "") < LONGEST // 4 and not context.SENTENCE.search(rest):
+    if head.re is text_formats.INLINE and len(inline.rest or "") < LONGEST // 4 and not claim_context.SENTENCE.search(rest):
         said_inline = {name: getattr(inline, name) for name in ("format", "publisher", "tier", "credited", "dates")}
         return build_match(whole, match, rest=rest.strip() or None, **said_inline)
     return None
@@ -169,13 +169,13 @@ def _read_sentence_rest(line: str, end: int, *, is_all: bool, in_bracket: bool =
     """Return the rest of the sentence behind an id. `is_all`: nothing before it says anything, so that it may begin there."""
     rest = line[end : end + LONGEST]
     stops = [stop.start() for stop in (ID.search(rest), NEAR_ID.search(rest), next(iter(find_lead_ins(rest)), None)) if stop]
-    sentence = context.SENTENCE.search(rest)
+    sentence = claim_context.SENTENCE.search(rest)
     stop = sentence.end() - 1 if sentence else len(rest)
     if is_all:
         return rest[: min([stop, *stops])]
     bracket = (_REST_OF_BRACKET if in_bracket else _BRACKET).match(rest)
     begun = bracket.end() if bracket and not any(place < bracket.end() for place in stops) else 0
-    if not stops and len(rest) <= context.NAMES and context.has_names_only(rest) and not rest.isupper():
+    if not stops and len(rest) <= claim_context.NAMES and claim_context.has_names_only(rest) and not rest.isupper():
         return rest  # whose the words are
     is_next = any(place < stop for place in stops) or (stops and rest[begun:].lstrip(" )]").startswith(";"))
     return rest[: begun if is_next or compile_pattern("begins").match(rest, begun) else stop]  # words in between are the next one's

@@ -6,8 +6,8 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from typing import Any, Final
 
+from citations.find.citation_match import CitationMatch, find_correction_date, get_permalink_parts
 from citations.find.dates import parse_month
-from citations.find.match import CitationMatch, find_correction_date, get_permalink_parts
 from citations.find.segments import ID
 from citations.format.formats import CitationFormat, fold_to_one_line
 from citations.format.latex import unescape_latex

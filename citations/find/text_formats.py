@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, Final
 
-from citations.find.context import LONGEST, extract_last_claim, find_open_bracket, find_urls, locate_last_sentence
+from citations.find.citation_match import CitationMatch, find_correction_date, get_permalink_parts
+from citations.find.claim_context import LONGEST, extract_last_claim, find_open_bracket, find_urls, locate_last_sentence
 from citations.find.dates import DATE, to_iso_date
-from citations.find.match import CitationMatch, find_correction_date, get_permalink_parts
 from citations.find.normalize import fold_words
 from citations.find.records import NAME
 from citations.find.segments import BREAK, ID

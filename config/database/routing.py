@@ -74,7 +74,6 @@ class Source:
         return alias, version
 
     def fall_back_to_primary(self, why: str) -> None:
-        """Read the primary, and look at the replica again in a while."""
         self._replica_again = time.monotonic() + AGAIN
         if self.alias == REPLICA:
             self.fallbacks += 1

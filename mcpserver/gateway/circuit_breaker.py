@@ -9,7 +9,7 @@ from typing import Final
 
 from mcpserver.gateway.process_context import ProcessContext
 from mcpserver.gateway.resource_policy import CircuitPolicy
-from sources.vocabulary import Circuit
+from sources.choices import Circuit
 
 PROBE: Final = 65.0  # seconds after which a probe that never came back lets another one go
 

@@ -16,7 +16,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from config.errors import Unavailable, WireError
 from config.http import traces
-from config.server_names import VERSION
+from config.server_info import VERSION
 from mcpserver.http.threads import run_query
 from mcpserver.tooling.arguments import Arguments, parse_arguments
 from mcpserver.tooling.json_schema import compact_schema

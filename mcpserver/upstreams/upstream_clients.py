@@ -16,7 +16,7 @@ from mcpserver.upstreams.config import Upstream, parse_duration
 from mcpserver.upstreams.connection import Connection, wait_until_closed
 from mcpserver.upstreams.policy_drift import list_differences
 from wire.queries.events import list_trending_events
-from wire.text.vocabulary import Category
+from wire.text.choices import Category
 
 # By category of the gateway: the wire's categories that have it; None is every category. The wire reports on nothing else.
 CATEGORIES: Final[dict[str, tuple[Category, ...] | None]] = {

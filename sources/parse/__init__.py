@@ -1,7 +1,7 @@
 """Parsing of any feed's bytes into entries. Pure: nothing is fetched, nothing is stored, and no input costs more than its size."""
 
 from sources.parse.feed_document import parse_feed, parse_sitemap
-from sources.parse.feeds import build_search_url
+from sources.parse.feed_items import build_search_url
 from sources.parse.page_metadata import parse_page
 from sources.parse.results import MAX_ITEMS, InvalidFeed, Kind, Parsed, Sitemap
 

@@ -9,12 +9,12 @@ from typing import Any, Final
 import orjson
 
 from sources.entries import Entry
-from sources.parse import feeds
+from sources.parse import feed_items
 from sources.parse.charsets import decode_and_warn, decode_text
 from sources.parse.dates import read_date
 from sources.parse.links import is_web_url, resolve_link, resolve_web_link
-from sources.parse.markup import EMPTY, Node, Tree, escape_plain_text, parse_tree, wrap_paragraphs
 from sources.parse.results import MAX_ITEMS, InvalidFeed, Kind, Parsed, Sitemap, build_too_many_error
+from sources.parse.xml_tree import EMPTY, Node, Tree, escape_plain_text, parse_tree, wrap_paragraphs
 
 # XML 1.0 §2.8: what may stand before the root. Of document types only those that declare nothing, and not HTML's.
 _BEFORE_ROOT: Final = re.compile(r"[^<]+|<\?.*?\?>|<!--.*?-->|<!(?i:doctype)\s+(?!(?i:html)\b)[^\[<>]{0,500}>", re.S)
@@ -106,12 +106,12 @@ def _find_root(text: str) -> tuple[str, Kind]:
 
 def _read_feed(text: str, url: str, kind: Kind) -> Parsed:
     @cache  # the head stands before the items; were it read again for each of them, many items would cost their square
-    def base(tree: Tree) -> feeds.Base:
-        return feeds.find_base(_find_channel(tree), url)
+    def base(tree: Tree) -> feed_items.Base:
+        return feed_items.find_base(_find_channel(tree), url)
 
-    tree, whole = parse_tree(text, feeds.ITEMS, lambda item, tree: feeds.parse_entry(item, base(tree)), url)
+    tree, whole = parse_tree(text, feed_items.ITEMS, lambda item, tree: feed_items.parse_entry(item, base(tree)), url)
     channel = _find_channel(tree)
-    return Parsed(feeds.add_feed_defaults(tree.built, channel), feeds.get_feed_title(channel), kind, whole)
+    return Parsed(feed_items.add_feed_defaults(tree.built, channel), feed_items.get_feed_title(channel), kind, whole)
 
 
 def _find_channel(tree: Tree) -> Node:

@@ -15,7 +15,7 @@ from sources.parse.charsets import decode_text
 from sources.parse.dates import read_date
 from sources.parse.json_ld import parse_json_ld
 from sources.parse.links import get_host, is_web_url, resolve_link, resolve_web_link
-from sources.parse.markup import escape_plain_text, tokenize_markup, unescape_references
+from sources.parse.xml_tree import escape_plain_text, tokenize_markup, unescape_references
 
 MAX_PAGE: Final = 1_000_000  # bytes that are looked at; metadata stands at the beginning
 MAX_NODES: Final = 1_000  # of JSON-LD

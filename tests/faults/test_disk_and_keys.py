@@ -16,7 +16,7 @@ from django.db import connection
 from django.test import Client
 
 from config.errors import Busy, WireError
-from sources import health, job_lock
+from sources import feed_health, job_lock
 from sources.models import FeedHealth, IngestLease
 from tests.clients.server import environment
 from tests.factories import DAY, NOW, entry, publish, story_of, take
@@ -265,8 +265,8 @@ class TestClock:
 
     def test_a_feed_that_was_asked_in_the_future_is_due(self) -> None:
         waiting = FeedHealth(tried_at=NOW, next_try_at=NOW + dt.timedelta(hours=5))
-        assert not health.is_due(waiting, NOW)
-        assert health.is_due(waiting, NOW - dt.timedelta(days=1))
+        assert not feed_health.is_due(waiting, NOW)
+        assert feed_health.is_due(waiting, NOW - dt.timedelta(days=1))
 
 
 @on_sqlite

@@ -29,9 +29,9 @@ from wire.ingest import classifier_terms
 from wire.ingest.normalise import GOOGLE_NEWS, Context, Rejected, normalise_entry
 from wire.search.cursor import decode_cursor, decode_place, encode_cursor, encode_place
 from wire.search.ranking import KINDS
+from wire.text.choices import Category
 from wire.text.identity import canonical_url
 from wire.text.plain_text import find_forbidden
-from wire.text.vocabulary import Category
 
 Target = Callable[[bytes], None]
 CORPUS: Final = Path(__file__).resolve().parents[1] / "corpus"

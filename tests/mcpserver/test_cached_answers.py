@@ -30,7 +30,7 @@ from tests.mcpserver.asgi import (
     rpc_headers,
 )
 from wire.ingest import corrections
-from wire.text.vocabulary import Category, Topic
+from wire.text.choices import Category, Topic
 
 pytestmark = pytest.mark.django_db
 

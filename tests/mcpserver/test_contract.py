@@ -7,7 +7,7 @@ import pytest
 from jsonschema import Draft202012Validator, FormatChecker
 from mcp import Client
 
-from config.server_names import VERSION
+from config.server_info import VERSION
 from mcpserver.registry import doors
 from tests.mcpserver.asgi import ERAS, LEGACY, MODERN, call, message, rpc, rpc_headers, said, structured
 

@@ -16,7 +16,7 @@ from tests.contract import CITATION_KEYS
 from tests.mcpserver.asgi import ERAS, call, get, read, read_json, request, said, structured
 from wire.schemas.detail import Detail
 from wire.schemas.params import Sort
-from wire.text.vocabulary import Category, Topic
+from wire.text.choices import Category, Topic
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("sample")]
 

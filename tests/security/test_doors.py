@@ -14,7 +14,7 @@ from tests.wire.desk import PASSWORD, person
 from tests.wire.site.test_site import Page
 from wire.models import Story
 from wire.queries import get_archived_day
-from wire.text.vocabulary import Category
+from wire.text.choices import Category
 
 pytestmark = pytest.mark.django_db
 

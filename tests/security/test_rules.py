@@ -126,7 +126,7 @@ def test_the_network_is_asked_by_the_fetcher_alone() -> None:
 @pytest.mark.slow
 def test_xml_is_read_in_one_place_which_refuses_document_types() -> None:
     found = {name: imports for name, _, tree in sources() if (imports := imports_any(tree, READ_XML))}
-    assert found.keys() == {"sources/parse/markup.py", *READ_HTML}
+    assert found.keys() == {"sources/parse/xml_tree.py", *READ_HTML}
     assert found.items() >= READ_HTML.items()
 
 

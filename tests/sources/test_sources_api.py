@@ -3,7 +3,7 @@
 import pytest
 from django.test import Client
 
-from sources.vocabulary import Tier
+from sources.choices import Tier
 from tests.contract import refused
 
 pytestmark = pytest.mark.django_db

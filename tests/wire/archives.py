@@ -23,7 +23,7 @@ from tests.factories import DAY, NOW, entry, publish, story_of, take
 from wire.ingest import corrections
 from wire.models import EditorTake, LexiconTerm, Snapshot, Story, StoryPair, WireState
 from wire.publishing.publish import publish_day as publish_day
-from wire.text.vocabulary import Category, PairLabel, Topic
+from wire.text.choices import Category, PairLabel, Topic
 
 MANAGE = Path(settings.BASE_DIR) / "manage.py"
 KEPT = {LexiconTerm, WireState}

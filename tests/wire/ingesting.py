@@ -5,8 +5,8 @@ from typing import Any
 
 from django.utils import timezone
 
+from sources.choices import FeedType
 from sources.models import Feed, Publication
-from sources.vocabulary import FeedType
 from wire.ingest.run import Run, run_ingest
 
 

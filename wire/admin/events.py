@@ -38,8 +38,8 @@ from wire.models.snapshot import is_sealed
 from wire.publishing.event_view import EventView
 from wire.publishing.grouping import headline_similarity
 from wire.publishing.grouping.candidates import WINDOW, Item
+from wire.text.choices import PairLabel, Status
 from wire.text.identity import STORY_ID_PATTERN
-from wire.text.vocabulary import PairLabel, Status
 
 SIMILAR: Final = 8  # events that are offered for a merge
 CANDIDATES: Final = 3000  # stories around an event that are compared with it, the newest first

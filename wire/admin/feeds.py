@@ -19,7 +19,7 @@ from unfold.widgets import UnfoldAdminSelectWidget
 
 from config.errors import WireError
 from config.url_secrets import CREDENTIALS_REFUSED, has_credentials, mask_address
-from sources import health
+from sources import feed_health
 from sources.models import Feed, FeedHealth, Publication
 from wire.admin import base
 from wire.admin.review_queues import QueuedAdmin, QueueFilter
@@ -38,7 +38,7 @@ class HealthInline(base.StackedInline[FeedHealth, Feed]):
         *("failures", "failure", "next_try_at", "moved_address"),
     )
 
-    warnings = base.column("To review", lambda known: " ".join(warning.message for warning in health.list_warnings(known)))
+    warnings = base.column("To review", lambda known: " ".join(warning.message for warning in feed_health.list_warnings(known)))
 
     by_outcome = base.column(
         "Items by outcome",
@@ -138,10 +138,10 @@ class FeedAdmin(base.MaskedAddressAdmin, QueuedAdmin[Feed], base.FreshAdmin[Feed
         if known is None or known.tried_at is None:
             return "not fetched yet"
         if known.failure:
-            again = "at the next ingest" if health.is_due(known, now) else f"after {base.utc_time(known.next_try_at)}"
+            again = "at the next ingest" if feed_health.is_due(known, now) else f"after {base.utc_time(known.next_try_at)}"
             return f"failing ({known.failures} in a row), tried again {again}: {known.failure}"
-        odd = ["silent"] if health.is_silent(known, now) else []
-        odd += [f"{warning.code}: {warning.message}" for warning in health.list_warnings(known)]
+        odd = ["silent"] if feed_health.is_silent(known, now) else []
+        odd += [f"{warning.code}: {warning.message}" for warning in feed_health.list_warnings(known)]
         return "; ".join(odd) or "fine"
 
     # These buttons belong to forms of their own (an admin page is one form already); see the template.

@@ -13,7 +13,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from config.plugins import list_plugins
-from sources import health
+from sources import feed_health
 from sources.models import Feed
 from wire.admin.base import ModelAdmin, Row
 from wire.ingest import classifier_terms
@@ -74,7 +74,7 @@ def _select_active_feeds() -> QuerySet[Feed]:
 def _find_silent_feeds() -> list[int]:
     now = timezone.now()
     feeds = _select_active_feeds().filter(health__failures=0).select_related("health")
-    return [feed.pk for feed in feeds if health.is_silent(feed.health, now)]
+    return [feed.pk for feed in feeds if feed_health.is_silent(feed.health, now)]
 
 
 def _find_twin_stories() -> list[int]:

@@ -15,9 +15,9 @@ from unfold import widgets
 
 from config.errors import WireError
 from config.url_secrets import CREDENTIALS_REFUSED, has_credentials
-from sources import names, picture_store, roster
+from sources import picture_store, publication_names, roster
+from sources.choices import ROSTER_SIZE, FeedType, Tier
 from sources.models import Feed, Publication, RosterRevision
-from sources.vocabulary import ROSTER_SIZE, FeedType, Tier
 from wire.admin import base
 from wire.admin.lexicon import ExportingAdmin
 from wire.admin.stories import find_newest_snapshot, list_published
@@ -67,7 +67,7 @@ class ReplacementForm(base.Form):
     def clean_domains(self) -> list[str]:
         domains: list[str] = self.cleaned_data["domains"]
         for domain in domains:
-            found = names.ADDRESS.fullmatch(domain)
+            found = publication_names.ADDRESS.fullmatch(domain)
             if found is None or found["scheme"]:
                 raise forms.ValidationError(f"{domain} is not a host name; write it like example.com or example.com/ai.")
         return domains
@@ -101,7 +101,7 @@ class ReplacementForm(base.Form):
             stay = [publication.as_name() for publication in Publication.objects.active().exclude(pk=data["retire"].pk)]
             for field in ("name", "aliases", "domains"):
                 for text in [data[field]] if field == "name" else data[field]:
-                    if objection := names.find_objection(text, stay):
+                    if objection := publication_names.find_objection(text, stay):
                         self.add_error(field, objection)
         return data
 
@@ -186,7 +186,7 @@ class PublicationForm(base.FreshForm[Publication]):
         aliases: list[str] = self.cleaned_data["aliases"]
         others = [other.as_name() for other in Publication.objects.exclude(pk=self.instance.pk)]
         for alias in aliases:
-            if objection := names.find_objection(alias, others):
+            if objection := publication_names.find_objection(alias, others):
                 raise forms.ValidationError(objection)
         return aliases
 
@@ -271,5 +271,5 @@ class RosterRevisionAdmin(base.ReadOnly):
     readonly_fields = ("its_members",)
     its_members = base.column(
         "Members",
-        lambda row: base.join_lines("{}, tier {}, {}", [(one["name"], one["tier"], one["domain"]) for one in row.members]),
+        lambda row: base.join_lines("{}, tier {}, {}", [(a["name"], a["tier"], a["domain"]) for a in row.members]),
     )

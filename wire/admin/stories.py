@@ -28,8 +28,8 @@ from wire.admin.review_queues import QueuedAdmin, QueueFilter
 from wire.ingest import corrections
 from wire.models import Event, Snapshot, Story, StoryRevision
 from wire.publishing.story_json import Derived, build_story_out
+from wire.text.choices import Category, Status, Topic
 from wire.text.plain_text import REASON, plain_line
-from wire.text.vocabulary import Category, Status, Topic
 
 TEXTS = ("headline", "summary", "author")
 NEEDED = {"required": "Every change needs a reason; readers see it."}

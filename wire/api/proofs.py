@@ -16,7 +16,7 @@ from wire.queries.proofs import LEAVES, MOST_LEAVES
 from wire.schemas import proofs
 from wire.schemas.limits import LimitsOut
 from wire.schemas.params import Day, IsoMoment
-from wire.text.vocabulary import ChangeKind
+from wire.text.choices import ChangeKind
 
 router = Router(by_alias=True)
 

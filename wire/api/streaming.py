@@ -24,7 +24,7 @@ from wire.queries.changes import LIMIT, MOST, build_cursor_behind, get_changes, 
 from wire.queries.limits import check_limits
 from wire.schemas.params import read_moment
 from wire.schemas.proofs import ChangesOut
-from wire.text.provenance import to_rfc3339
+from wire.text.provenance_manifest import to_rfc3339
 
 LONGEST_WAIT: Final = 25  # seconds; proxies close what is silent for longer
 HEARTBEAT: Final = 15.0

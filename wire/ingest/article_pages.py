@@ -5,10 +5,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from sources import fetch
+from sources.choices import FeedType
 from sources.entries import Entry
 from sources.models import Feed, FeedHealth
 from sources.parse import parse_page
-from sources.vocabulary import FeedType
 from wire.ingest.feed_entries import try_canonical_url
 
 A_RUN: Final = 10  # pages of one publication that a run asks for

@@ -12,7 +12,7 @@ from django.db.models import Count, Max, Min
 
 from wire.ingest.classify import Lexicon, Term
 from wire.models import LexiconTerm, Story, WireState
-from wire.text.vocabulary import Category
+from wire.text.choices import Category
 
 TAXONOMY_FILE = Path(settings.BASE_DIR) / "fixtures" / "taxonomy.json"
 FACTS: Final = ("kind", "target", "term", "weight")

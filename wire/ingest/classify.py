@@ -14,9 +14,9 @@ from typing import Final
 
 from django.conf import settings
 
+from wire.text.choices import Category, Topic
 from wire.text.filters import find_genre
 from wire.text.lexicons import load_lexicon
-from wire.text.vocabulary import Category, Topic
 
 MODEL_FILE: Final = settings.BASE_DIR / "fixtures" / "category_model.json"
 BIAS: Final = "bias"

@@ -16,8 +16,8 @@ from wire.models import Event, Snapshot, Story, StoryPair, WireState
 from wire.publishing import changelog
 from wire.publishing.grouping import event_store, storyline_store
 from wire.publishing.publish import publish_day, republish_days
+from wire.text.choices import NEWER_RULES, Category, ChangeKind, PairLabel, Status, Topic, get_merged_into
 from wire.text.plain_text import MEDIUM, REASON, SHORT, cut_text, extract_author, plain_line, plain_text
-from wire.text.vocabulary import NEWER_RULES, Category, ChangeKind, PairLabel, Status, Topic, get_merged_into
 
 # What becomes of the reason for an event: an open day is published again anyway, and gives no reason.
 SETTLING: Final = "stored in the history, and published if a final day is published again"

@@ -16,8 +16,8 @@ from wire.ingest.normalise import SHARED_FIELDS, StoryDraft
 from wire.ingest.save import CHUNK, build_next_revision, set_content_hash
 from wire.models import Snapshot, Story, StoryAlias, StoryRevision, WireState
 from wire.publishing.publish import publish_pending
+from wire.text.choices import MERGED, NEWER_RULES, Status
 from wire.text.identity import headline_key
-from wire.text.vocabulary import MERGED, NEWER_RULES, Status
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final
 
-from sources.vocabulary import FeedType
+from sources.choices import FeedType
 from wire.ingest.item_digests import ARCHIVE, FEED, MOST, Input, add_input, is_fully_recorded, raise_newest_revision, read_inputs
 from wire.ingest.normalise import Context, StoryDraft, is_google_news
 from wire.models import Story, StoryRevision
 from wire.models.snapshot import is_sealed
+from wire.text.choices import NEWER_RULES
 from wire.text.identity import headline_key
 from wire.text.lexicons import load_lexicon
-from wire.text.vocabulary import NEWER_RULES
 
 SAME_NEWS: Final = dt.timedelta(hours=72)  # how far apart a publisher and Google News may date one article
 TEXTS: Final = ("headline", "author", "summary_medium")  # what a publisher may change of a story

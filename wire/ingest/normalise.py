@@ -8,11 +8,11 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from citations.format.bylines import clean_byline
+from sources.choices import FeedType, Tier
 from sources.entries import Entry
 from sources.models import Feed, Publication
-from sources.names import Name, resolve_name
 from sources.parse.dates import read_date
-from sources.vocabulary import FeedType, Tier
+from sources.publication_names import Name, resolve_name
 from wire.ingest.classify import Lexicon
 from wire.text.filters import is_caption, is_test_item, repeats_headline, strip_headline
 from wire.text.identity import BadUrl, canonical_url, chatbotnews_id

@@ -16,9 +16,9 @@ from django.utils import timezone
 
 from config.errors import Busy
 from config.url_secrets import mask_address
-from sources import fetch, health, job_lock, raw_store
+from sources import feed_health, fetch, job_lock, raw_store
 from sources.entries import Entry
-from sources.health import HostNotes
+from sources.feed_health import HostNotes
 from sources.models import Feed, FeedHealth, RawFetch
 from sources.parse import InvalidFeed, Parsed
 from wire.ingest import article_pages, classifier_terms, feed_entries
@@ -75,7 +75,7 @@ def run_ingest(
     with job_lock.acquire() as lease:
         at_work = _Collector(lease, how or feed_entries.get_fetch_policy())
         run, now = at_work.run, timezone.now()
-        due = {feed.pk: feed for feed in feeds if by_hand or health.is_due(_current_health(feed), now)}
+        due = {feed.pk: feed for feed in feeds if by_hand or feed_health.is_due(_current_health(feed), now)}
         run.waiting = len(feeds) - len(due)
         known = ((feed, _current_health(feed)) for feed in due.values())
         asks = (fetch.Ask(feed.pk, feed_entries.get_feed_address(feed), state.etag, state.last_modified) for feed, state in known)
@@ -189,19 +189,19 @@ class _Collector:
             self._lease.renew()
             if isinstance(outcome, fetch.Failed) and outcome.code == "not_yet":
                 report = FeedReport(feed, "waiting", failure=outcome.message)
-                known.next_try_at = now + (outcome.retry_after or health.FIRST_WAIT)
+                known.next_try_at = now + (outcome.retry_after or feed_health.FIRST_WAIT)
             elif isinstance(outcome, fetch.Failed):
                 report = FeedReport(feed, "failed", code=outcome.code, failure=outcome.message)
-                health.record_failure(known, outcome.code, outcome.message, now, outcome.retry_after)
+                feed_health.record_failure(known, outcome.code, outcome.message, now, outcome.retry_after)
                 if outcome.code == "gone":
                     Feed.objects.filter(pk=feed.pk).update(active=False)
             else:
                 report = FeedReport(feed, "unchanged")
-                health.record_answer(known, outcome, now)
+                feed_health.record_answer(known, outcome, now)
             if isinstance(outcome, fetch.Fetched) and body is not None:
                 outcomes = store_drafts(body.prepared, self._context.bind_feed(feed, now, previous=previous))
                 report = FeedReport(feed, "taken", feed_entries.count_outcomes(outcomes), doubt=body.parsed.doubt)
-                health.record_items(known, body.parsed.entries, now)
+                feed_health.record_items(known, body.parsed.entries, now)
                 known.outcomes = dict(report.counts)
                 known.recent_items = feed_entries.merge_recent_items(known.recent_items, body.titled, outcomes, now)
                 known.charset_doubt = body.parsed.doubt[:200]
@@ -229,7 +229,7 @@ class _Collector:
                     known.recent_items = feed_entries.merge_recent_items(known.recent_items, entries, outcomes, now)
                 if digest and isinstance(outcome, fetch.Fetched):
                     newest = Story.objects.filter(publication=feed.publication).newest_first()
-                    health.record_dates(known, newest.values_list("published_at", flat=True)[:50], now)
+                    feed_health.record_dates(known, newest.values_list("published_at", flat=True)[:50], now)
                     _record_fetch(feed, outcome, digest, now, is_page=True)
                 known.save()
 
@@ -264,7 +264,7 @@ def _read_previous(feed: Feed, digest: str) -> Mapping[str, str]:
 def _current_health(feed: Feed) -> FeedHealth:
     known: FeedHealth = getattr(feed, "health", None) or FeedHealth(feed=feed)
     if known.address != feed_entries.get_feed_address(feed):
-        health.reset_health(known, feed_entries.get_feed_address(feed))
+        feed_health.reset_health(known, feed_entries.get_feed_address(feed))
     return known
 
 

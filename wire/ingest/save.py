@@ -19,9 +19,9 @@ from wire.ingest.match import Known, Outcome, follows_feed
 from wire.ingest.normalise import NEWS_LINK, SHARED_FIELDS, Context, Rejected, StoryDraft, normalise_entry
 from wire.models import Story, StoryAlias, StoryRevision, WireState
 from wire.models.snapshot import is_sealed
+from wire.text.choices import NEWER_RULES, Status
 from wire.text.identity import chatbotnews_id, headline_key
-from wire.text.provenance import build_story_content, hash_json
-from wire.text.vocabulary import NEWER_RULES, Status
+from wire.text.provenance_manifest import build_story_content, hash_json
 
 CHUNK: Final = 500  # entries looked up at once; databases bound the parameters of a query
 Prepared = list[StoryDraft | Rejected]

@@ -9,7 +9,7 @@ from typing import Final
 from django.core.exceptions import ValidationError
 from django.db import models
 
-from wire.text.vocabulary import Category, Topic
+from wire.text.choices import Category, Topic
 
 AI: Final = "ai"  # the only target of relevance terms: what an item of a feed for all kinds of news must be about
 TARGETS: Final = {  # each target once, under the kinds that may have it

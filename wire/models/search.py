@@ -11,7 +11,7 @@ from django.db import models
 
 from config.database.routing import connection
 from wire.models.story import Story
-from wire.text.query import Term
+from wire.text.search_query import Term
 
 TIE: Final = 20  # bits of a place that tell stories of one second apart
 _DIGITS: Final = {digit: value for value, digit in enumerate("0123456789abcdefghjkmnpqrstvwxyz")}

@@ -7,9 +7,9 @@ from typing import Final, Self, TypeVar
 from django.db import connections, models
 from django.db.models import Exists, F, OuterRef, Q
 
+from sources.choices import Tier
 from sources.models import Feed, Publication
-from sources.vocabulary import Tier
-from wire.text.vocabulary import NEWER_RULES, Category, PairLabel, Status, Topic
+from wire.text.choices import NEWER_RULES, Category, PairLabel, Status, Topic
 
 Link = TypeVar("Link", bound=models.Model)
 

@@ -6,7 +6,7 @@ The first is a function of the snapshots and can be made again from them; so can
 from django.db import models
 
 from config.database.row_seal import Sealed, SealedQuerySet
-from wire.text.vocabulary import ChangeKind
+from wire.text.choices import ChangeKind
 
 
 class LogEntry(models.Model):

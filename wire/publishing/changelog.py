@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from sources.models import RosterRevision
 from wire.models import Change, Event, Snapshot, Story, WireState
-from wire.text.vocabulary import ChangeKind, Status
+from wire.text.choices import ChangeKind, Status
 
 BATCH: Final = 2_000
 

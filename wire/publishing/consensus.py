@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Final
 
 from rapidfuzz import fuzz
 
-from citations.format.claim_text import is_commentary, is_news_statement
-from sources.vocabulary import Tier
+from citations.format.citation_statement import is_commentary, is_news_statement
+from sources.choices import Tier
+from wire.text.choices import COMPANIES, Category
 from wire.text.filters import Genre, find_genre
 from wire.text.identity import headline_key
 from wire.text.lexicons import load_lexicon
 from wire.text.tokens import stem_word, words
-from wire.text.vocabulary import COMPANIES, Category
 
 if TYPE_CHECKING:
     from sources.roster import Houses

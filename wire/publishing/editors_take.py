@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from citations.format.claim_text import (
+from citations.format.citation_statement import (
     INNER_QUOTES,
     Statement,
     StatementKind,
@@ -17,10 +17,10 @@ from citations.format.claim_text import (
     shares_amount,
 )
 from citations.sentence_boundaries import add_full_stop, split_sentences
-from sources.vocabulary import Tier
+from sources.choices import Tier
 from wire.publishing.consensus import STATEMENT, Report, has_action_word, rank_event, rank_reports, weigh_headline
+from wire.text.choices import Category
 from wire.text.plain_text import SHORT, cut_text, strip_invisible
-from wire.text.vocabulary import Category
 
 MOST_WORDS: Final = 300  # of the brief; addresses are not counted
 MOST_OTHERS: Final = 3  # events told beside the lead and what goes on

@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from sources.choices import Tier
 from sources.roster import Houses
-from sources.vocabulary import Tier
 from wire.publishing import consensus
 from wire.publishing.consensus import FAINT, Report
 from wire.schemas.story import StoryOut

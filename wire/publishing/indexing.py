@@ -6,8 +6,8 @@ from typing import Any
 from wire.models import SearchDocument, Story, StoryEntity, StoryRevision, StoryTopic, StoryVector
 from wire.models.search import encode_filters, get_place
 from wire.publishing.entity_links import build_links
+from wire.text.choices import Status
 from wire.text.tokens import encode_pairs, list_run_tokens, tokenize
-from wire.text.vocabulary import Status
 
 
 def index_stories(published: Sequence[tuple[Story, StoryRevision]]) -> None:

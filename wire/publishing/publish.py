@@ -17,8 +17,8 @@ from django.utils import timezone
 from citations.format.formats import CitationFormat, cite_story
 from config.errors import RosterLocked
 from sources import picture_store, roster
+from sources.choices import Tier
 from sources.roster import Houses
-from sources.vocabulary import Tier
 from wire.models import EditorTake, Snapshot, Story, StoryRevision, WireState
 from wire.models.snapshot import find_first_open_day, is_sealed
 from wire.publishing import changelog, editors_take, story_json
@@ -31,8 +31,8 @@ from wire.publishing.signing import sign_checkpoint, sign_hash
 from wire.publishing.story_json import Derived, to_citable
 from wire.publishing.transparency import log as log_of_snapshots
 from wire.search.vectors import fill
-from wire.text import provenance
-from wire.text.vocabulary import ChangeKind, Status
+from wire.text import provenance_manifest
+from wire.text.choices import ChangeKind, Status
 
 log = logging.getLogger(__name__)
 
@@ -157,14 +157,14 @@ def _publish_day(day: dt.date, now: dt.datetime, why: str, leads: Leads) -> Snap
         derived |= {story_id: Derived(event_id, *found) for story_id, found in score_reports(of_event, open_.keys()).items()}
     briefs = list(_brief_stories(live, derived, reports))
     last = Snapshot.objects.order_by("-sequence").first()
-    new = provenance.build_manifest(
+    new = provenance_manifest.build_manifest(
         wire_date=day,
         revision=previous.revision + 1 if previous else 1,
         previous_sha256=last.wire_sha256 if last else None,
         roster_sha256=roster.get_current_roster().fingerprint,
         editor_take=_write_take(day, briefs, leads, old if sealed else None),
         stories=[
-            provenance.build_manifest_story(
+            provenance_manifest.build_manifest_story(
                 story.chatbotnews_id, revision.revision, revision.story_sha256, *derived[story.chatbotnews_id]
             )
             for story, revision in live
@@ -173,7 +173,7 @@ def _publish_day(day: dt.date, now: dt.datetime, why: str, leads: Leads) -> Snap
     if old is None or sealed:  # a roster or a day before that changed since is no reason to publish a sealed day again
         is_changed = new["stories"] != (old["stories"] if old else [])
     else:
-        is_changed = not provenance.has_same_content(old, new)
+        is_changed = not provenance_manifest.has_same_content(old, new)
     snapshot = None
     if is_changed:
         snapshot = _append_snapshot(new, last, now, _explain_revision(pending, before, derived, why) if sealed else "")
@@ -275,8 +275,8 @@ def _brief_stories(rows: Sequence[DayStory], derived: Mapping[str, Derived], all
 
 
 def _append_snapshot(manifest: Mapping[str, Any], last: Snapshot | None, now: dt.datetime, reason: str) -> Snapshot:
-    canonical = provenance.canonicalize_json(manifest)
-    wire_sha256 = provenance.sha256(canonical)
+    canonical = provenance_manifest.canonicalize_json(manifest)
+    wire_sha256 = provenance_manifest.sha256(canonical)
     signature, key = sign_hash(wire_sha256)
     if last and now < last.generated_at:
         # No reason to refuse: nothing could be published for as long as a clock was ahead.

@@ -21,7 +21,7 @@ from config.errors import Damaged, WireError
 from wire.models import LogEntry, SigningKey, Snapshot, WireState
 from wire.publishing.transparency import log, signed_note
 from wire.publishing.transparency.signed_note import COSIGNATURE, Checkpoint, build_cosigned_text, compute_key_id, format_signature
-from wire.text import provenance
+from wire.text import provenance_manifest
 
 LINKS: Final = 10  # newest snapshots that are looked at; `wire.ops.archive.verify` looks at all
 
@@ -149,7 +149,7 @@ def _describe_chain_fault(snapshot: Snapshot, before: Snapshot | None) -> str:
         canonical = snapshot.canonical
     except Damaged as error:
         return f"its bytes cannot be read, so its hash is unverified ({error.__cause__})"
-    if provenance.sha256(canonical) != snapshot.wire_sha256:
+    if provenance_manifest.sha256(canonical) != snapshot.wire_sha256:
         return "its bytes do not match its hash"
     if not is_valid_signature(snapshot.signature, snapshot.wire_sha256, snapshot.key.public_key):
         return f"its signature does not match key {snapshot.key_id}"

@@ -14,10 +14,10 @@ import zstandard
 from django.conf import settings
 
 from citations.format.formats import Citable, build_citation_objects
-from sources.vocabulary import Tier
+from sources.choices import Tier
 from wire.models import Story, StoryJson, StoryRevision
 from wire.schemas.story import CitationObjects, StoryOut
-from wire.text.vocabulary import Category, Status, Topic
+from wire.text.choices import Category, Status, Topic
 
 log = logging.getLogger(__name__)
 

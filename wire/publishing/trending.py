@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from typing import Final, NamedTuple
 
 from wire.models import Story
-from wire.text.vocabulary import Topic
+from wire.text.choices import Topic
 
 PAST: Final = dt.timedelta(weeks=4)  # at least; never less than the time that is looked at
 LEAST: Final = 3  # stories, by two publications, below which a thing does not grow

@@ -18,7 +18,7 @@ from config.errors import Busy
 from sources import job_lock
 from sources.job_lock import Lease
 from wire.models import Change, Event, HubState, Story, StoryEntity, StoryTopic, WireState
-from wire.text.vocabulary import ChangeKind
+from wire.text.choices import ChangeKind
 
 if TYPE_CHECKING:
     from httpcore2 import ConnectionPool

@@ -15,7 +15,7 @@ from wire.queries.entities import find_entity
 from wire.queries.events import find_events_by_id
 from wire.schemas.figures import ActivityOut, DayCount, FirstReports
 from wire.schemas.story import StoryOut
-from wire.text.vocabulary import Category, Topic
+from wire.text.choices import Category, Topic
 
 DAYS: Final = 90
 MOST_DAYS: Final = 366

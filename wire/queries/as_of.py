@@ -15,9 +15,9 @@ from wire.schemas.params import LIST_LIMIT
 from wire.schemas.proofs import MementoOut
 from wire.schemas.stories_answer import StoriesAnswer
 from wire.schemas.story import CitationObjects, CitationOut, DayOut, ProvenanceOut, StoriesOut
+from wire.text.choices import Category, Status
 from wire.text.identity import is_story_id
-from wire.text.provenance import to_rfc3339
-from wire.text.vocabulary import Category, Status
+from wire.text.provenance_manifest import to_rfc3339
 
 _PIN: Final = re.compile(r"(cbn-[0-9a-z]{12})@r([1-9][0-9]{0,5})(?:[:.]([0-9a-f]{8,64}))?")
 MOST_DAYS: Final = 400  # that one page of a category goes back

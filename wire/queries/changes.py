@@ -15,7 +15,7 @@ from wire.schemas import build_from
 from wire.schemas.proofs import ChangeOut, ChangesOut
 from wire.schemas.story import estimate_tokens
 from wire.search.cursor import decode_cursor, encode_cursor
-from wire.text.vocabulary import ChangeKind
+from wire.text.choices import ChangeKind
 
 LIMIT: Final = 30  # about 2,200 tokens
 MOST: Final = 500

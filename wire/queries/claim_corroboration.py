@@ -9,9 +9,9 @@ from typing import Final
 
 from citations.sentence_boundaries import split_sentences
 from config.errors import InvalidArgument
-from sources import names
+from sources import publication_names
 from sources import queries as sources_queries
-from sources.vocabulary import Tier
+from sources.choices import Tier
 from wire.models import Story
 from wire.models.search import find_newest, get_place
 from wire.publishing.event_view import EventReport, EventView
@@ -26,7 +26,7 @@ from wire.search.nearest import find_nearest
 from wire.text import claim_match
 from wire.text.claim_match import Statement
 from wire.text.lexicons import load_lexicon
-from wire.text.query import Term
+from wire.text.search_query import Term
 from wire.text.tokens import STOP_WORDS, stem_word, words
 
 MAX_CLAIM: Final = 500  # characters
@@ -98,7 +98,7 @@ def _split_attribution(claim: str) -> tuple[str | None, str]:
     """Return the newsroom of the roster that a claim names as its reporter, and the claim without that."""
     for pattern in _REPORTERS:
         if match := pattern.search(claim):
-            verdict = names.verify_name(match["name"], sources_queries.list_known_names())
+            verdict = publication_names.verify_name(match["name"], sources_queries.list_known_names())
             if verdict.in_roster and verdict.tier != Tier.CORPORATE and verdict.similarity == 1:
                 return verdict.canonical_name, pattern.sub("", claim)
     return None, claim

@@ -13,7 +13,7 @@ from wire.queries.site_pages import list_withdrawn_on
 from wire.queries.snapshots import find_snapshot
 from wire.schemas import build_from
 from wire.schemas.proofs import ChangedField, DayChangesOut, LateStory, Republished, RevisedStory, WithdrawnStory
-from wire.text.vocabulary import NEWER_RULES, Status
+from wire.text.choices import NEWER_RULES, Status
 
 MOST: Final = 200  # revisions that are shown
 _FIELDS: Final = {"headline": "headline", "summary": "summary_medium", "author": "author", "category": "category"}

@@ -18,7 +18,7 @@ from wire.schemas.params import SEARCH_LIMIT
 from wire.schemas.story import StoryOut
 from wire.search.ranking import fuse_ranks
 from wire.text.plain_text import plain_text
-from wire.text.provenance import to_rfc3339
+from wire.text.provenance_manifest import to_rfc3339
 
 STORY: Final = "story"
 EVENT: Final = "event"

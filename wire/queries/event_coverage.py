@@ -3,7 +3,7 @@
 from django.conf import settings
 
 from sources import queries as sources_queries
-from sources.vocabulary import Tier
+from sources.choices import Tier
 from wire.publishing.event_view import EventView
 from wire.queries.events import view_event
 from wire.queries.site_pages import list_not_received

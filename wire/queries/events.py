@@ -30,11 +30,11 @@ from wire.schemas import build_from
 from wire.schemas.params import LIST_LIMIT
 from wire.schemas.story import EventBrief, EventsOut, StoryOut, estimate_tokens
 from wire.search.cursor import build_cursor_error, count_capped, decode_cursor, encode_cursor, encode_story_place
+from wire.text.choices import Category, Status, Topic
 from wire.text.filters import Genre, find_genre
 from wire.text.identity import is_story_id
 from wire.text.plain_text import plain_text
-from wire.text.provenance import to_rfc3339
-from wire.text.vocabulary import Category, Status, Topic
+from wire.text.provenance_manifest import to_rfc3339
 
 MOST: Final = 500  # stories of one event that are shown; no event of 24 publications comes near
 ENOUGH: Final = 20  # events from which on a day needs no earlier ones below it

@@ -21,8 +21,8 @@ from wire.schemas.params import Group
 from wire.schemas.proofs import DayFileOut
 from wire.schemas.stories_answer import StoriesAnswer
 from wire.schemas.story import StoryOut
-from wire.text.provenance import to_rfc3339
-from wire.text.vocabulary import Category, Status, Topic
+from wire.text.choices import Category, Status, Topic
+from wire.text.provenance_manifest import to_rfc3339
 
 NINJS: Final = {"name": "ninjs", "version": "3.0", "schema": "https://www.iptc.org/std/ninjs/ninjs-schema_3.0.json"}
 CITED: Final[Mapping[str, Callable[[Citable], str]]] = {

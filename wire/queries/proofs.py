@@ -12,7 +12,7 @@ from wire.queries.snapshots import find_snapshot, get_latest_snapshot, get_prove
 from wire.queries.stories import find_published_story
 from wire.schemas.proofs import ConsistencyOut, InclusionOut, LogOut, ProvedOut, WitnessedLogOut, WitnessedOut
 from wire.schemas.story import ProvedDay
-from wire.text.vocabulary import Status
+from wire.text.choices import Status
 
 MOST_LEAVES: Final = 1_000
 LEAVES: Final = 200

@@ -18,7 +18,7 @@ from wire.models.story import BY_EDITOR
 from wire.queries.snapshots import is_sample_wire
 from wire.queries.stories import find_published_story
 from wire.schemas.story import SourcePageOut
-from wire.text.vocabulary import Status
+from wire.text.choices import Status
 
 USAGE_DAYS = 30
 TEXT: Final = {"headline": "Headline", "summary_medium": "Summary", "author": "Author"}

@@ -10,9 +10,9 @@ from django.utils import timezone
 
 from citations.sentence_boundaries import get_first_sentence
 from config.errors import NotFound, NothingPublished
+from sources.choices import ROSTER_SIZE
 from sources.models import utc_today
 from sources.queries import EXTENSION_POLICY
-from sources.vocabulary import ROSTER_SIZE
 from wire.models import SigningKey, Snapshot, Story, StoryRevision, WireState
 from wire.models.snapshot import is_sealed, newest_of_day
 from wire.publishing import editors_take
@@ -22,8 +22,8 @@ from wire.schemas import story as schemas
 from wire.schemas.params import LIST_LIMIT
 from wire.schemas.stories_answer import StoriesAnswer
 from wire.search.cursor import build_cursor_error, count_capped, decode_cursor, encode_cursor
-from wire.text.provenance import build_fpl_anchor
-from wire.text.vocabulary import Category
+from wire.text.choices import Category
+from wire.text.provenance_manifest import build_fpl_anchor
 
 P = TypeVar("P", bound=schemas.Provenance)
 

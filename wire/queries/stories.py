@@ -22,10 +22,10 @@ from wire.schemas.story import CitationOut, SearchOut, StoriesOut, StoryOut, Top
 from wire.search.cursor import COUNTED, Place, count_capped, decode_cursor, decode_place, encode_cursor, encode_story_place
 from wire.search.ranking import Scope, build_newest_page
 from wire.search.service import search_stories
+from wire.text.choices import Category, Status, Topic
 from wire.text.identity import is_story_id
 from wire.text.plain_text import plain_text
-from wire.text.query import EVERYTHING
-from wire.text.vocabulary import Category, Status, Topic
+from wire.text.search_query import EVERYTHING
 
 Row = tuple[Any, ...]  # COLUMNS
 

@@ -5,8 +5,8 @@ from decimal import Decimal
 from typing import Any, Final
 
 from config.errors import InvalidArgument
+from sources.choices import Tier
 from sources.roster import Houses
-from sources.vocabulary import Tier
 from wire.models import Story
 from wire.models.search import find_newest
 from wire.publishing import consensus
@@ -20,10 +20,10 @@ from wire.schemas import build_from
 from wire.schemas.proofs import ComparedReport, ComparisonOut, DifferingFigure
 from wire.schemas.story import ConsensusOut, FirstReport, MatchOut, SiblingOut, StoryOut
 from wire.text import tokens
+from wire.text.choices import Status
 from wire.text.quantities import Quantity, find_quantities
-from wire.text.query import MAX_TERMS, Term
+from wire.text.search_query import MAX_TERMS, Term
 from wire.text.tokens import STOP_WORDS, stem_word, words
-from wire.text.vocabulary import Status
 from wire.text.word_frequency import FREQUENT_WORDS
 
 CANDIDATES: Final = 500  # newest stories that share a word with the headline asked about

@@ -9,12 +9,12 @@ from typing import Annotated
 from ninja import Field, Schema
 from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema
 
+from sources.choices import ROSTER_SIZE
 from sources.models import utc_today
-from sources.vocabulary import ROSTER_SIZE
+from wire.text.choices import Category, Topic
 from wire.text.date_range import DAY, read_period
 from wire.text.identity import STORY_ID_PATTERN
-from wire.text.provenance import to_rfc3339
-from wire.text.vocabulary import Category, Topic
+from wire.text.provenance_manifest import to_rfc3339
 
 NAMED = "today, yesterday, this week, last week, last 7 days or a month such as May 2026"
 ONE_DAY = "an ISO 8601 date such as 2026-01-14, today or yesterday"

@@ -7,7 +7,7 @@ from ninja import Field, Schema
 
 from wire.schemas.params import Moment, Sha256, StoryId
 from wire.schemas.story import ProvedDay
-from wire.text.vocabulary import ChangeKind
+from wire.text.choices import ChangeKind
 
 Verdict = Literal["verified", "outdated", "reworded", "wrong", "unknown"]
 

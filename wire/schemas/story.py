@@ -8,10 +8,10 @@ from typing import Final, Literal
 from ninja import Field, Schema
 from pydantic import ConfigDict
 
+from sources.choices import ROSTER_SIZE, Tier
 from sources.schemas import PublicationOut
-from sources.vocabulary import ROSTER_SIZE, Tier
 from wire.schemas.params import EntityKind, Group, Moment, Score, Sha256, StoryId
-from wire.text.vocabulary import Category, Status, Topic
+from wire.text.choices import Category, Status, Topic
 
 _WEIGHTS: Final = {string.ascii_lowercase: 0.79, string.ascii_uppercase: 0.96, string.digits: 1.15, string.punctuation: 1.08}
 # Tables that make a space of every byte but these characters, and the tokens of a run of them.

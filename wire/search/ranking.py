@@ -14,7 +14,7 @@ from wire.schemas.stories_answer import StoriesAnswer, set_field
 from wire.schemas.story import SearchOut
 from wire.search.cursor import COUNTED, build_cursor_error, decode_cursor, encode_cursor
 from wire.search.nearest import find_nearest
-from wire.text.query import ALL, MOST, SOME, Query, Term, Text
+from wire.text.search_query import ALL, MOST, SOME, Query, Term, Text
 
 POOL: Final = 500  # up to so many matches are ranked together
 WINDOW_SIZE: Final = 200  # of more matches the newest so many are ranked, then the next
@@ -52,7 +52,7 @@ class Scope:
     def newest(self, question: Query, limit: int) -> list[int]:
         """Return places of the newest stories that may match, newest first."""
         marks = [Term(one_of) for one_of in self.marks]
-        wanted = [[*marks, *terms] for terms in question.looked_up]
+        wanted = [[*marks, *terms] for terms in question.lookup_sets]
         return find_newest(wanted, limit=limit, low=self.low, high=self.high)
 
     def holds(self, place: int) -> bool:

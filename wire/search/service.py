@@ -20,11 +20,11 @@ from wire.schemas.params import Group, Sort
 from wire.schemas.stories_answer import StoriesAnswer
 from wire.schemas.story import PeriodOut, SearchOut
 from wire.search.ranking import Scope, build_newest_page, build_ranked_page
+from wire.text.choices import COMPANIES
 from wire.text.date_range import find_period
-from wire.text.query import EVERYTHING, SOME, Term, list_query_forms
 from wire.text.question_language import find_languages, list_small_words
+from wire.text.search_query import EVERYTHING, SOME, Term, list_query_forms
 from wire.text.tokens import split_chains, stem_word, words
-from wire.text.vocabulary import COMPANIES
 
 _QUOTED: Final = re.compile(r'"[^"]*"')
 _WORD: Final = re.compile(r"[^\W_]+")

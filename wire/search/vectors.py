@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from wire.models import Story, StoryRevision, StoryVector
 from wire.models.story import StoryQuerySet
-from wire.text.vocabulary import Status
+from wire.text.choices import Status
 
 Vectors = NDArray[np.float32]  # a row of length 1 for each text; the product of two rows is their cosine
 

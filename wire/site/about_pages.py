@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 
 from config.http.responses import BRIEFLY
-from sources.vocabulary import Tier
+from sources.choices import Tier
 from wire import queries
 from wire.schemas.params import read_date
 from wire.site import llms_txt

@@ -14,12 +14,12 @@ from PIL import Image, ImageDraw, ImageFont
 from config.errors import InvalidArgument, NotFound, NothingPublished
 from config.http.responses import BRIEFLY
 from config.unicode import normalize
-from sources.vocabulary import ROSTER_SIZE
+from sources.choices import ROSTER_SIZE
 from wire import queries
 from wire.schemas.params import read_date
 from wire.site.pages import View, parse_or_404
 from wire.templatetags.wire_site import when
-from wire.text.vocabulary import Status
+from wire.text.choices import Status
 
 WIDTH, HEIGHT = 1200, 630  # pixels, as Open Graph and X want them
 MARGIN: Final = 72

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from statistics import fmean
 from typing import Final
 
-from sources.vocabulary import ROSTER_SIZE
+from sources.choices import ROSTER_SIZE
 from wire.publishing.event_view import WIDELY, EventView
-from wire.text.vocabulary import Topic
+from wire.text.choices import Topic
 
 BUSY, QUIET = 1.3, 0.7  # times the usual number of stories
 FEWEST_DAYS: Final = 7  # published days, from which on there is a usual day

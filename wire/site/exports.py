@@ -15,7 +15,7 @@ from config.http.responses import BRIEFLY, error_response, schema_response
 from wire import queries
 from wire.queries.exports import TYPES
 from wire.schemas.params import read_date, read_day
-from wire.text.vocabulary import Category, Topic
+from wire.text.choices import Category, Topic
 
 FORMS: Final = ("bib", "ris", "csl", "ninjs")
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 from django.conf import settings
 from django.template.loader import render_to_string
 
-from config import server_names
+from config import server_info
 from config.plugins import list_plugins
 
 SPEC_VERSION: Final = "1.3"
@@ -40,10 +40,10 @@ def list_addresses() -> dict[str, str]:
     return {
         "site": settings.WIRE_SITE_URL,
         "mcp": settings.WIRE_MCP_URL,
-        "server_title": server_names.TITLE,
-        "server_name": server_names.NAME,
-        "registry_name": server_names.REGISTRY_NAME,
-        "version": server_names.VERSION,
+        "server_title": server_info.TITLE,
+        "server_name": server_info.NAME,
+        "registry_name": server_info.REGISTRY_NAME,
+        "version": server_info.VERSION,
     }
 
 

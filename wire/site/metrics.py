@@ -19,9 +19,9 @@ from config.database import routing
 from config.errors import Unavailable
 from config.http import error_counts, memory_cache
 from config.plugins import list_plugins
+from sources.choices import Circuit
 from sources.queries import get_feeds_health
 from sources.schemas import FeedHealthOut
-from sources.vocabulary import Circuit
 from wire import queries
 from wire.models import Snapshot, Story
 from wire.search.vectors import count_missing

@@ -27,7 +27,7 @@ from wire.site import metadata
 from wire.site.day_summary import describe_day
 from wire.site.errors import not_found
 from wire.templatetags.wire_site import html
-from wire.text.vocabulary import Category, Status, Topic
+from wire.text.choices import Category, Status, Topic
 
 PER_PAGE: Final = 60
 PER_LIST: Final = 30

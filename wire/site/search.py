@@ -12,14 +12,14 @@ from pydantic import ValidationError
 from config.errors import Forbidden, InvalidArgument, NotInRoster
 from config.http.responses import BRIEFLY
 from sources import queries as sources_queries
-from sources.vocabulary import Tier
+from sources.choices import Tier
 from wire import queries
 from wire.schemas.params import MAX_QUERY, Group, SearchForm, Sort
 from wire.schemas.story import StoryOut
 from wire.site.pages import page, public_page
 from wire.text import tokens
-from wire.text.query import EVERYTHING, Query, Text, list_query_forms
-from wire.text.vocabulary import Category, Topic
+from wire.text.choices import Category, Topic
+from wire.text.search_query import EVERYTHING, Query, Text, list_query_forms
 
 DEFAULTS: Final = {("sort", Sort.RELEVANCE), ("group", Group.EVENT)}
 FILTERS: Final = ("source", "tier", "category", "topic", "since", "until")  # as a sentence names them
@@ -156,10 +156,10 @@ def _choose_summary(story: StoryOut, question: Query) -> str:
     if story.summary_short == story.summary_medium:
         return story.summary_short
     headline, short = map(tokens.tokenize, (story.headline, story.summary_short))
-    shares = Text(headline, short).shares(question)
+    shares = Text(headline, short).measure_matches(question)
     if all(share == 1 for share in shares):
         return story.summary_short
-    more = Text(headline, tokens.tokenize(story.summary_medium)).shares(question)
+    more = Text(headline, tokens.tokenize(story.summary_medium)).measure_matches(question)
     return story.summary_short if more == shares else story.summary_medium
 
 

@@ -21,8 +21,8 @@ from wire.schemas.story import EditorTakeOut, StoryOut
 from wire.site.pages import parse_or_404, public_page
 from wire.site.search import FILTERS, SUBSCRIBED, describe_filters, read_form, read_params, write_query
 from wire.templatetags.wire_site import html
-from wire.text.provenance import to_rfc3339
-from wire.text.vocabulary import Category, Topic
+from wire.text.choices import Category, Topic
+from wire.text.provenance_manifest import to_rfc3339
 
 ITEMS: Final = 50
 EDITORS: Final = "ChatbotNews.ai"

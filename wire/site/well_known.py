@@ -20,7 +20,7 @@ from wire import queries
 from wire.site import docs_pages
 from wire.site import llms_txt as directives
 from wire.site.pages import public_page
-from wire.text.vocabulary import Category, Topic
+from wire.text.choices import Category, Topic
 
 PER_SITEMAP: Final = 10_000
 STATIC_PAGES: Final = (

@@ -17,7 +17,7 @@ from wire.publishing.event_view import EventView
 from wire.queries import EventList
 from wire.schemas.story import StoriesOut
 from wire.text import highlighting
-from wire.text.query import Query
+from wire.text.search_query import Query
 from wire.text.tokens import words
 
 register = template.Library()

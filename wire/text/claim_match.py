@@ -100,7 +100,7 @@ def measure_coverage(claim: Statement, told: Statement, *, is_part: bool = False
     names = len(claim.names & told.stems) / len(claim.names) if claim.names else 1.0
     kinds = [kind for pair in _OPPOSITES for kind in pair if claim.stems & kind]  # words that have opposites
     if (
-        not all(any(one.agrees(other) for other in told.quantities) for one in claim.quantities)
+        not all(any(one.may_equal(other) for other in told.quantities) for one in claim.quantities)
         or names < (HALF if is_part else 1.0)
         or find_contradiction(claim, told, is_whole=True)
         or len(claim.stems - COMMON) + len(claim.quantities) < LEAST
@@ -129,10 +129,10 @@ def find_other_figure(claim: Statement, told: Statement) -> str:
         # It says that it is not this one: "$18 million, not $80 million".
         if re.search(rf"\b(?:not|instead of|rather than)(?: just| only)? {re.escape(one.said)}", fold_text(claim.text)):
             continue
-        if any(one.counts_alike(same) and any(same.agrees(other) for other in told.quantities) for same in claim.quantities):
+        if any(one.has_same_unit(same) and any(same.may_equal(other) for other in told.quantities) for same in claim.quantities):
             continue  # it says both, as in "$12 million of a planned $20 million"
-        rivals = [other for other in told.quantities if one.counts_alike(other)]
-        if rivals and not any(one.agrees(other) for other in told.quantities):
+        rivals = [other for other in told.quantities if one.has_same_unit(other)]
+        if rivals and not any(one.may_equal(other) for other in told.quantities):
             return f"It says {one.said}, but the record says {' and '.join(dict.fromkeys(other.said for other in rivals))}."
     if have_other_versions(claim.text, told.text):
         return "It names another version."
@@ -162,7 +162,6 @@ def _find_denial(claim: Statement, told: Statement, *, is_whole: bool) -> str:
 
 
 def list_missing_names(claim: Statement, told: Statement) -> list[str]:
-    """List the names of a claim, as it has them, that a text does not have."""
     first = next(iter(re.findall(r"[^\W_]+(?:-\d+)?", claim.text)), "")
     # A usual word of English that begins a sentence is no name, and no number is.
     is_usual = first.casefold() in FREQUENT_WORDS or bool(read_quantities(fold_text(first))[0])
@@ -179,7 +178,7 @@ def list_missing_numbers(claim: Statement, told: Statement) -> list[str]:
 
     def has(one: Quantity, other: Quantity) -> bool:
         is_apart = one.value == other.value and not (one.unit and other.unit) and (one.unit or other.unit) in TIMES & stems
-        return one.agrees(other) or is_apart
+        return one.may_equal(other) or is_apart
 
     return [one.said for one in claim.quantities if not any(has(one, other) for other in told.quantities)]
 
@@ -203,7 +202,7 @@ def list_unsupported(claim: Statement, *told: Statement) -> list[str]:
     """List the words and numbers of a claim, as it has them, that none of these texts has."""
     stems = claim.told.difference(COMMON, *(text.stems for text in told))
     known = [quantity for text in told for quantity in text.quantities]
-    numbers = [one.said for one in claim.quantities if not any(one.agrees(other) for other in known)]
+    numbers = [one.said for one in claim.quantities if not any(one.may_equal(other) for other in known)]
     return [*numbers, *(word for word in dict.fromkeys(words(claim.text)) if not _find_stems(word).isdisjoint(stems))]
 
 

@@ -1,7 +1,7 @@
 """Places of a text that answer a search, by the same tokens that found it: what is highlighted is what matched."""
 
 from wire.text import tokens
-from wire.text.query import Query
+from wire.text.search_query import Query
 
 
 def mark_matches(text: str, question: Query) -> list[tuple[str, bool]]:

@@ -16,7 +16,6 @@ _NO_NAME: Final = re.compile(r"about|after|all|at|by|first|for|from|in|last|next
 
 @lru_cache(maxsize=16_384)
 def find_versions(headline: str) -> Mapping[str, frozenset[str]]:
-    """Return the numbers that each name of a headline goes with."""
     found: dict[str, set[str]] = {}
     for pattern in (_NUMBERED, _LETTERED):
         for name, number in pattern.findall(headline):

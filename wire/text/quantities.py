@@ -40,12 +40,12 @@ class Quantity:
     of: str = ""
     said: str = field(default="", compare=False)  # as it is written
 
-    def agrees(self, other: "Quantity") -> bool:
+    def may_equal(self, other: "Quantity") -> bool:
         """Return whether both may be one: of the same value and unit. A unit may be left out, but $12 are no 12 wheels."""
         is_one = self.unit == other.unit or (not self.unit and not self.of) or (not other.unit and not other.of)
         return self.value == other.value and is_one
 
-    def counts_alike(self, other: "Quantity") -> bool:
+    def has_same_unit(self, other: "Quantity") -> bool:
         """Return whether both count the same: a share, a currency, a time, or the same word."""
         return self.unit == other.unit and bool(self.unit or (self.of and self.of == other.of))
 

@@ -9,7 +9,7 @@ from django.conf import settings
 from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 
-from config import server_names
+from config import server_info
 from config.errors import InvalidArgument, NotInRoster, WireError
 from mcpserver.cards.page_files import Card
 from mcpserver.http.threads import run_query
@@ -118,12 +118,12 @@ class WireServer(Server[Any]):
 def build() -> Server[Any]:
     """Return the server, without any transport. Stateless: one instance answers every client."""
     return base.build_server(
-        server_names.NAME,
+        server_info.NAME,
         _BOX,
         call_tool,
         HOUR_MS,
         WireServer,
-        title=server_names.TITLE,
+        title=server_info.TITLE,
         description="AI-industry news from exactly 24 publications, every story with ready-made citations.",
         instructions=INSTRUCTIONS,
         website_url=settings.WIRE_SITE_URL,

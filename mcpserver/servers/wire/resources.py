@@ -11,7 +11,7 @@ from pydantic import BaseModel
 
 from config.errors import NotFound
 from mcpserver.servers.base import TEXTS
-from sources.vocabulary import ROSTER_SIZE
+from sources.choices import ROSTER_SIZE
 from wire import queries
 from wire.schemas.detail import Detail, shape_page
 from wire.schemas.params import read_date
@@ -19,8 +19,8 @@ from wire.schemas.stories_answer import StoriesAnswer
 from wire.schemas.story import DayOut, DayStoriesOut, TopicOut
 from wire.search.cursor import build_cursor_error, decode_cursor, encode_cursor
 from wire.site.llms_txt import llms_txt
+from wire.text.choices import Category, Topic
 from wire.text.plain_text import plain_text
-from wire.text.vocabulary import Category, Topic
 
 JSON: Final = "application/json"
 MARKDOWN: Final = "text/markdown"

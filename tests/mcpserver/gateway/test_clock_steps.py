@@ -9,7 +9,7 @@ from mcpserver.gateway.limiter import Limit
 from mcpserver.gateway.models import Bucket, Entry, UpstreamState
 from mcpserver.gateway.process_context import ProcessContext
 from mcpserver.gateway.resolver import LOOK
-from sources.vocabulary import Circuit
+from sources.choices import Circuit
 from tests.mcpserver.gateway.clock import run
 from tests.mcpserver.gateway.stage import Stage, codes, coin, failure, payment, run_inline, tweet
 

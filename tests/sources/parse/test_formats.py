@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from sources.entries import Entry
 from sources.parse import MAX_ITEMS, InvalidFeed, Sitemap, build_search_url, parse_feed, parse_page, parse_sitemap
-from sources.parse.feeds import strip_google_additions
-from tests.sources.parse.test_feeds import atom, only, rss
+from sources.parse.feed_items import strip_google_additions
+from tests.sources.parse.test_feed_items import atom, only, rss
 
 NOON = dt.datetime(2026, 1, 15, 12, tzinfo=dt.UTC)
 

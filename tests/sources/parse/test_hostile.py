@@ -6,7 +6,7 @@ from contextlib import suppress
 import pytest
 
 from sources.parse import MAX_ITEMS, InvalidFeed, parse_feed, parse_page
-from tests.sources.parse.test_feeds import rss
+from tests.sources.parse.test_feed_items import rss
 
 MEGABYTES = 2_000_000
 HEAD = "<rss><channel><item>"

@@ -21,7 +21,7 @@ from wire.admin.lexicon import MAX_ERRORS, MAX_ROWS, MAX_SHOWN
 from wire.ingest import classifier_terms, corrections
 from wire.models import LexiconTerm, Story
 from wire.publishing.publish import publish_pending
-from wire.text.vocabulary import Category, Topic
+from wire.text.choices import Category, Topic
 
 pytestmark = pytest.mark.django_db
 

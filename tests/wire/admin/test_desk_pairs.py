@@ -18,7 +18,7 @@ from wire.ingest import corrections
 from wire.models import Snapshot, StoryPair, WireState
 from wire.publishing.grouping import cluster
 from wire.publishing.grouping.pair_model import load_models
-from wire.text.vocabulary import PairLabel
+from wire.text.choices import PairLabel
 
 pytestmark = pytest.mark.django_db
 QUEUE = "/admin/wire/storypair/?queue=one-event"

@@ -15,7 +15,7 @@ from sources.models import Feed, Publication, RosterRevision
 from tests.factories import entry, publish
 from tests.wire.archives import everything
 from tests.wire.desk import at_desk, save, words
-from wire.text.vocabulary import NEWER_RULES
+from wire.text.choices import NEWER_RULES
 
 pytestmark = pytest.mark.django_db
 

@@ -15,7 +15,7 @@ from wire.admin.review_queues import Queue, list_queues
 from wire.corpora.factchecks import queues
 from wire.ingest import corrections
 from wire.models import Event, LexiconTerm, Story, StoryRevision
-from wire.text.vocabulary import Category
+from wire.text.choices import Category
 
 pytestmark = pytest.mark.django_db
 BY_NAME = {queue.name: queue for queue in list_queues()}

@@ -17,7 +17,7 @@ from wire.admin.stories import get_headline
 from wire.ingest import corrections
 from wire.models import EditorTake, Snapshot, Story
 from wire.publishing.story_json import get_permalink
-from wire.text.vocabulary import NEWER_RULES
+from wire.text.choices import NEWER_RULES
 
 pytestmark = pytest.mark.django_db
 

@@ -17,7 +17,7 @@ from wire.ingest import corrections
 from wire.models import Change, Snapshot, Story
 from wire.publishing import changelog
 from wire.schemas.story import estimate_tokens
-from wire.text.vocabulary import Category, ChangeKind
+from wire.text.choices import Category, ChangeKind
 
 pytestmark = pytest.mark.django_db
 

@@ -19,7 +19,7 @@ from tests.mcpserver.asgi import Answer, http_scope, message, rpc_headers, send_
 from tests.mcpserver.test_streams import Stream
 from wire import queries
 from wire.api import streaming
-from wire.text.vocabulary import ChangeKind
+from wire.text.choices import ChangeKind
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

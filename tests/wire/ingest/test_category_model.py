@@ -6,7 +6,7 @@ import pytest
 
 from wire.ingest.classifier_terms import load_shipped_lexicon
 from wire.ingest.classify import BIAS, MODEL_FILE, Lexicon, Term, read_features, score_categories
-from wire.text.vocabulary import Category
+from wire.text.choices import Category
 
 
 def test_a_headline_is_read_with_its_form() -> None:

@@ -24,7 +24,7 @@ from wire.ingest import corrections, duplicates, save
 from wire.ingest.match import Outcome
 from wire.models import Change, Snapshot, Story, StoryAlias, StoryRevision
 from wire.publishing.publish import publish_pending
-from wire.text.vocabulary import MERGED, Status
+from wire.text.choices import MERGED, Status
 
 pytestmark = pytest.mark.django_db
 

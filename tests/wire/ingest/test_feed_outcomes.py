@@ -9,10 +9,10 @@ from django.test import Client
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sources import health
+from sources import feed_health
+from sources.choices import Circuit
 from sources.entries import Entry
 from sources.models import Feed, FeedHealth
-from sources.vocabulary import Circuit
 from tests.factories import NOW, entry
 from tests.feedserver import FeedServer
 from tests.wire.desk import at_desk, words
@@ -144,11 +144,11 @@ def test_an_answer_without_items_is_an_alarm_and_no_failure_until_items_come_aga
 
 def test_what_is_odd_is_told_from_the_health_alone() -> None:
     known = FeedHealth(items=3)
-    health.record_items(known, [], NOW)
-    health.record_items(known, [], LATER)
+    feed_health.record_items(known, [], NOW)
+    feed_health.record_items(known, [], LATER)
     assert (known.empty_since, known.items) == (NOW, 0)
-    health.record_items(known, [entry()], LATER)
-    assert (known.empty_since, health.list_warnings(known), health.list_warnings(None)) == (None, [], [])
+    feed_health.record_items(known, [entry()], LATER)
+    assert (known.empty_since, feed_health.list_warnings(known), feed_health.list_warnings(None)) == (None, [], [])
 
 
 # Guessed charsets

@@ -24,7 +24,7 @@ from config.logs import JsonLines, TextLines
 from mcpserver.gateway import resource_policy
 from mcpserver.gateway.resource_policy import PolicyError
 from sources import fetch, roster
-from sources.health import HostNotes
+from sources.feed_health import HostNotes
 from sources.models import Feed, FeedHealth, Publication
 from sources.parse import parse_feed
 from tests.factories import DAY, feed_of, served_feed

@@ -20,8 +20,8 @@ from django.utils import timezone
 
 from config.errors import Busy, InvalidArgument
 from sources import job_lock, raw_store
+from sources.choices import FeedType
 from sources.models import Feed, FeedHealth, FetchHost, IngestLease, RawFetch
-from sources.vocabulary import FeedType
 from tests.clients.server import free_port
 from tests.factories import second_feed
 from tests.feedserver import FeedServer

@@ -7,8 +7,8 @@ from functools import partial
 
 import pytest
 
+from sources.choices import FeedType
 from sources.models import Feed, FeedHealth, Publication
-from sources.vocabulary import FeedType
 from tests.feedserver import FeedServer, Reply, Request
 from tests.wire.ingesting import item, rss, run
 from wire.models import Story

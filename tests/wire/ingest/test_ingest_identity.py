@@ -11,9 +11,9 @@ from django.utils import timezone
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from sources.choices import FeedType
 from sources.entries import Entry
 from sources.models import Feed
-from sources.vocabulary import FeedType
 from tests.examples import examples
 from tests.factories import NOW, entry, feed_of, second_feed, see, story_of
 from tests.wire.archives import dump, empty_wire, everything, rss, rss_item
@@ -22,7 +22,7 @@ from wire.ingest.match import Outcome
 from wire.ingest.normalise import Rejected
 from wire.models import Snapshot, Story, StoryAlias, StoryRevision
 from wire.publishing.publish import publish_pending
-from wire.text.vocabulary import Category, Topic
+from wire.text.choices import Category, Topic
 
 pytestmark = pytest.mark.django_db
 

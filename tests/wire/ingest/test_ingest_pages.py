@@ -7,9 +7,9 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
+from sources.choices import FeedType
 from sources.entries import Entry
 from sources.models import Feed, FeedHealth, Publication, RawFetch
-from sources.vocabulary import FeedType
 from tests.feedserver import FeedServer, Reply, Request
 from tests.wire.ingesting import feed_at, run
 from wire.ingest import article_pages, rebuild

@@ -28,7 +28,7 @@ from tests.wire.archives import verifywire
 from tests.wire.site.test_site import Page
 from wire.ingest.run import FeedReport, run_ingest
 from wire.models import Story, StoryRevision
-from wire.text.vocabulary import Category, Topic
+from wire.text.choices import Category, Topic
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("hostile")]
 

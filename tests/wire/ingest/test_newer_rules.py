@@ -22,9 +22,9 @@ from wire.ingest import feed_entries, normalise
 from wire.ingest.match import Outcome
 from wire.ingest.run import run_ingest
 from wire.models import Snapshot, Story, StoryRevision
+from wire.text.choices import NEWER_RULES
 from wire.text.plain_text import extract_summary
-from wire.text.provenance import to_rfc3339
-from wire.text.vocabulary import NEWER_RULES
+from wire.text.provenance_manifest import to_rfc3339
 
 pytestmark = pytest.mark.django_db
 

@@ -21,7 +21,7 @@ from wire.admin import commands
 from wire.ingest import article_pages, corrections, rebuild
 from wire.ingest.run import run_ingest
 from wire.models import LexiconTerm, Story, StoryRevision, WireState
-from wire.text.vocabulary import Category, Topic
+from wire.text.choices import Category, Topic
 
 pytestmark = pytest.mark.django_db
 

@@ -18,7 +18,7 @@ from wire.ingest import corrections
 from wire.models import Change, LogEntry, LogNode, SigningKey, Snapshot, Story
 from wire.publishing import signing
 from wire.publishing.transparency import log, merkle, signed_note
-from wire.text.provenance import canonicalize_json
+from wire.text.provenance_manifest import canonicalize_json
 
 pytestmark = pytest.mark.django_db
 

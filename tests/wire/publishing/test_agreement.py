@@ -19,7 +19,7 @@ from wire.ingest import corrections
 from wire.models import Snapshot, Story
 from wire.publishing import consensus
 from wire.publishing.publish import publish_pending
-from wire.text.vocabulary import Status
+from wire.text.choices import Status
 
 pytestmark = pytest.mark.django_db
 

@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from citations.format.claim_text import Statement, StatementKind
+from citations.format.citation_statement import Statement, StatementKind
 from citations.sentence_boundaries import split_sentences
 from wire.publishing import editors_take
+from wire.text.choices import Category
 from wire.text.filters import find_genre
-from wire.text.vocabulary import Category
 
 DAY = dt.date(2026, 1, 15)
 AT = dt.datetime(2026, 1, 15, 10, tzinfo=dt.UTC)

@@ -14,7 +14,7 @@ from wire import queries
 from wire.ingest import corrections
 from wire.publishing.event_view import EventView, build_event_view, choose_leading_event, find_figures, sort_by_weight
 from wire.schemas.story import StoryOut
-from wire.text.vocabulary import Category, Topic
+from wire.text.choices import Category, Topic
 
 DAY = dt.date(2026, 1, 15)
 WORDINGS = {

@@ -18,7 +18,7 @@ from wire.ingest import corrections
 from wire.models import Snapshot, Story, StoryJson
 from wire.publishing import story_json
 from wire.schemas.params import Group
-from wire.text.vocabulary import Category, Topic
+from wire.text.choices import Category, Topic
 
 pytestmark = pytest.mark.django_db
 

@@ -15,7 +15,7 @@ from wire.ingest import corrections
 from wire.models import Story
 from wire.publishing.story_json import to_citable
 from wire.schemas.story import StoryOut
-from wire.text.vocabulary import Category
+from wire.text.choices import Category
 
 pytestmark = pytest.mark.django_db
 

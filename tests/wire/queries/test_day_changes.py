@@ -10,7 +10,7 @@ from tests.factories import DAY, NOW, entry, feed_of, publish, published, see, s
 from wire.ingest import corrections
 from wire.models import StoryRevision
 from wire.publishing.publish import publish_pending
-from wire.text.vocabulary import NEWER_RULES
+from wire.text.choices import NEWER_RULES
 
 pytestmark = pytest.mark.django_db
 JSON = f"/api/archive/{DAY}/changes.json"

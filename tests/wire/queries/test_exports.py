@@ -14,7 +14,7 @@ from wire import queries
 from wire.ingest import corrections
 from wire.models import Story
 from wire.queries import exports
-from wire.text.vocabulary import Category
+from wire.text.choices import Category
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("sample_wire")]
 DAY = "2026-10-13"

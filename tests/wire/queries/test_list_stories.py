@@ -17,7 +17,7 @@ from tests.factories import NOW, entry, publish, story_of
 from wire import queries
 from wire.ingest import corrections
 from wire.schemas.stories_answer import StoriesAnswer
-from wire.text.vocabulary import Category, Topic
+from wire.text.choices import Category, Topic
 
 pytestmark = pytest.mark.django_db
 LISTS = ["/api/categories/launches.json", "/api/topics/openai.json"]

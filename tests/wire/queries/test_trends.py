@@ -9,8 +9,8 @@ from tests.factories import NOW, entry, publish, story_of
 from wire.models import Story
 from wire.publishing.trending import find_capitalised_names
 from wire.queries.events import list_trending_events
-from wire.text.provenance import to_rfc3339
-from wire.text.vocabulary import Category
+from wire.text.choices import Category
+from wire.text.provenance_manifest import to_rfc3339
 
 DAY = dt.timedelta(hours=24)
 pytestmark = pytest.mark.django_db

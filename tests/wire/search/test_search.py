@@ -13,7 +13,7 @@ from wire import queries
 from wire.schemas.params import Group, Sort
 from wire.schemas.story import StoryOut
 from wire.text import tokens
-from wire.text.query import ALL, Text, list_query_forms
+from wire.text.search_query import ALL, Text, list_query_forms
 
 search_wire = partial(queries.search_wire, group=Group.NONE)  # every story, for its place in the list
 

@@ -21,9 +21,9 @@ from wire.schemas.stories_answer import StoriesAnswer
 from wire.schemas.story import SearchOut, StoryOut
 from wire.search import ranking, service
 from wire.search.cursor import decode_cursor, encode_cursor
-from wire.text import query as question
+from wire.text import search_query as question
 from wire.text import tokens
-from wire.text.query import Text
+from wire.text.search_query import Text
 
 search_wire = partial(queries.search_wire, group=Group.NONE)  # every story, for its place in the list
 
@@ -74,7 +74,7 @@ def reference(query: str, stories: list[StoryOut], sort: Sort = Sort.RELEVANCE) 
 def is_looked_up(text: Text, form: question.Query) -> bool:
     """An index is asked for the rarest words only of a long question."""
     padded = f" {' '.join((*text.headline, *text.summary, *text.marks))} "
-    return any(all(term.share(padded) for term in terms) for terms in form.looked_up)
+    return any(all(term.measure_match(padded) for term in terms) for terms in form.lookup_sets)
 
 
 def list_marks(story: StoryOut) -> list[str]:

@@ -18,9 +18,9 @@ from wire.models.story import BY_EDITOR
 from wire.publishing.indexing import find_free_places
 from wire.schemas.params import Group
 from wire.search import cursor, ranking
-from wire.text.query import Term, list_query_forms
+from wire.text.choices import Category, Topic
+from wire.text.search_query import Term, list_query_forms
 from wire.text.tokens import tokenize
-from wire.text.vocabulary import Category, Topic
 
 search_wire = partial(queries.search_wire, group=Group.NONE)  # every story, for its place in the list
 
@@ -166,7 +166,7 @@ def test_a_corrected_story_is_found_by_its_new_category_and_pairs() -> None:
 
 def test_what_is_asked_of_an_index_is_no_query_syntax() -> None:
     for term in [
-        term for form in list_query_forms('"a b" GPT-5 東京 internationalisation') for terms in form.looked_up for term in terms
+        term for form in list_query_forms('"a b" GPT-5 東京 internationalisation') for terms in form.lookup_sets for term in terms
     ]:
         for token in (*term.exact, *term.prefixes):
             assert token.isalnum()

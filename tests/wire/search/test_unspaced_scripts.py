@@ -18,7 +18,7 @@ from wire.publishing.indexing import build_document
 from wire.search.service import suggest_corrections
 from wire.text import tokens
 from wire.text.highlighting import mark_matches
-from wire.text.query import Term, Text, list_query_forms
+from wire.text.search_query import Term, Text, list_query_forms
 
 pytestmark = pytest.mark.django_db
 
@@ -58,7 +58,7 @@ def test_a_title_holds_every_piece_of_it(title: str, data: st.DataObject) -> Non
         padded = f" {' '.join((*text.headline, *text.marks))} "
         assert asked or not tokens.split_chains(piece)
         assert all(text.holds(form) for form in asked)
-        assert all(any(all(term.share(padded) for term in terms) for terms in form.looked_up) for form in asked[:1])
+        assert all(any(all(term.measure_match(padded) for term in terms) for terms in form.lookup_sets) for form in asked[:1])
 
 
 @examples(60)

@@ -14,7 +14,7 @@ from tests.wire.site.test_site import Page, page
 from wire import usage
 from wire.ingest import corrections
 from wire.models import Story, StoryRevision
-from wire.text.vocabulary import NEWER_RULES, Category, Topic
+from wire.text.choices import NEWER_RULES, Category, Topic
 from wire.usage import UsageKey
 
 pytestmark = pytest.mark.django_db

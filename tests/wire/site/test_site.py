@@ -16,7 +16,7 @@ from wire import queries
 from wire.ingest import corrections
 from wire.models import EditorTake, WireState
 from wire.templatetags.wire_site import when
-from wire.text.vocabulary import Category, Topic
+from wire.text.choices import Category, Topic
 
 pytestmark = pytest.mark.django_db
 PAGES = ["/", "/sources", "/editor-take/2026-01-15", "/nowhere"]

@@ -7,8 +7,8 @@ import re
 import pytest
 from django.test import Client
 
+from sources.choices import Tier
 from sources.models import Feed, FeedHealth, Publication
-from sources.vocabulary import Tier
 from tests.factories import NOW, entry, feed_of, publish, publish_sample, story_of
 from tests.wire.archives import replace_publication
 from tests.wire.site.test_site import page

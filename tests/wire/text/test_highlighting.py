@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.examples import examples
 from wire.templatetags.wire_site import mark_words
 from wire.text import highlighting, tokens
-from wire.text.query import EVERYTHING, Query, Text, list_query_forms
+from wire.text.search_query import EVERYTHING, Query, Text, list_query_forms
 
 WORDS = [
     *("quince", "quinces", "Quince-4", "launch", "launched", "café", "cafe\u0301s", "it's", "C++", "東京", "東京都", "Straße"),

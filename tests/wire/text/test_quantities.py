@@ -43,12 +43,12 @@ def test_what_is_none_stays_a_word(text: str) -> None:
 
 def test_units_and_things_tell_quantities_apart() -> None:
     wheels, dollars, bare = Quantity(Decimal(12_000), of="wheels"), Quantity(Decimal(12_000), "$"), Quantity(Decimal(12_000))
-    assert not dollars.agrees(wheels)
-    assert dollars.agrees(bare)
-    assert bare.agrees(wheels)
-    assert Quantity(Decimal(9), "year").counts_alike(Quantity(Decimal(99), "year"))
-    assert not Quantity(Decimal(9), "year").counts_alike(Quantity(Decimal(9)))
-    assert not bare.counts_alike(bare)
+    assert not dollars.may_equal(wheels)
+    assert dollars.may_equal(bare)
+    assert bare.may_equal(wheels)
+    assert Quantity(Decimal(9), "year").has_same_unit(Quantity(Decimal(99), "year"))
+    assert not Quantity(Decimal(9), "year").has_same_unit(Quantity(Decimal(9)))
+    assert not bare.has_same_unit(bare)
 
 
 UNDER_TWENTY = (

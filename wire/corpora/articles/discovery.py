@@ -11,11 +11,11 @@ from django.utils.text import slugify
 
 from config.errors import InvalidArgument
 from sources import fetch
+from sources.feed_health import HostNotes
 from sources.fetch.url import WebAddress
-from sources.health import HostNotes
 from sources.parse import InvalidFeed, parse_feed, parse_page, parse_sitemap
 from sources.parse.charsets import decode_text
-from sources.parse.markup import tokenize_markup
+from sources.parse.xml_tree import tokenize_markup
 from wire.corpora.articles.indexer import MAX_DOCUMENT
 from wire.corpora.articles.models import Source, is_public_suffix
 from wire.ingest import feed_entries

@@ -6,7 +6,7 @@ from operator import or_
 
 from django.db.models import Q
 
-from citations.format.corpora import cite_article
+from citations.format.corpus_citations import cite_article
 from config.errors import InvalidArgument, NotFound
 from config.plugins import DocumentKind
 from wire.corpora.articles import rendering, search
@@ -15,8 +15,8 @@ from wire.corpora.articles.models import OWN, Article, Publisher
 from wire.models import Postings
 from wire.schemas.documents import DocumentHit, DocumentOut, DocumentsOut, build_document
 from wire.text.plain_text import addresses_model
-from wire.text.provenance import to_rfc3339
-from wire.text.query import SOME, Text, list_query_forms
+from wire.text.provenance_manifest import to_rfc3339
+from wire.text.search_query import SOME, Text, list_query_forms
 from wire.text.tokens import tokenize
 from wire.text.untrusted_text import quote_structure
 

@@ -22,12 +22,12 @@ from config.errors import InvalidArgument, WireError
 from config.url_secrets import mask_address, mask_addresses
 from sources import fetch, job_lock
 from sources.entries import Entry
+from sources.feed_health import FIRST_WAIT, LONGEST_WAIT, HostNotes
 from sources.fetch.url import WebAddress
-from sources.health import FIRST_WAIT, LONGEST_WAIT, HostNotes
 from sources.parse import InvalidFeed, parse_feed, parse_sitemap
 from sources.parse.article import Article as Page
 from sources.parse.article import InvalidArticle
-from sources.parse.extractor import extract_articles
+from sources.parse.extractor_pool import extract_articles
 from wire.corpora.articles import house_publisher, page_fetch, sample, store
 from wire.corpora.articles.models import AT_ONCE, NAMED_REFUSALS, OWN, SUFFIX_HINT, Article, IndexLease, Publisher, Refusals, Source
 from wire.corpora.articles.normalize import RefusedItem, draft_entry, draft_page, is_front_page

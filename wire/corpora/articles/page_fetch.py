@@ -15,9 +15,9 @@ from django.utils import timezone
 from config.database import routing
 from config.errors import InvalidArgument, NotFound, UpstreamFailed
 from sources import fetch
-from sources.health import HostNotes
+from sources.feed_health import HostNotes
 from sources.parse.article import InvalidArticle
-from sources.parse.extractor import extract_article
+from sources.parse.extractor_pool import extract_article
 from wire.corpora.articles import store
 from wire.corpora.articles.models import OWN, Article, ArticleAlias, Publisher
 from wire.corpora.articles.normalize import RefusedItem, draft_page, is_front_page

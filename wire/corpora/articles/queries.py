@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from django.db.models import Q
 
-from citations.format.corpora import cite_article
+from citations.format.corpus_citations import cite_article
 from config.errors import InvalidArgument
 from wire.corpora.articles import page_fetch, payment, rendering, search
 from wire.corpora.articles.directory import find_publisher

@@ -6,7 +6,7 @@ import orjson
 from django.http import HttpResponse
 
 from config.http.responses import BRIEFLY, dump_json
-from config.server_names import NAMESPACE
+from config.server_info import NAMESPACE
 from wire.site import llms_txt
 
 

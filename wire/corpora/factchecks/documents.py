@@ -1,12 +1,12 @@
 """Fact-checks in the search over all systems."""
 
-from citations.format.corpora import build_factcheck_title
+from citations.format.corpus_citations import build_factcheck_title
 from config.errors import Forbidden, Withdrawn
 from config.plugins import DocumentKind
 from wire.corpora.factchecks import api_keys, queries, rendering
 from wire.corpora.factchecks.schemas import ClaimOut, FoundClaimOut
 from wire.schemas.documents import DocumentHit, DocumentOut, DocumentsOut, build_document
-from wire.text.provenance import to_rfc3339
+from wire.text.provenance_manifest import to_rfc3339
 from wire.text.untrusted_text import fold_line
 
 NAME = "factcheck"

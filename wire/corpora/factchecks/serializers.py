@@ -6,7 +6,7 @@ from urllib.parse import quote
 
 from django.conf import settings
 
-from citations.format.corpora import CitableFactCheck, cite_claim, to_csl, to_ris
+from citations.format.corpus_citations import CitableFactCheck, cite_claim, to_csl, to_ris
 from wire.corpora.factchecks import schemas
 from wire.corpora.factchecks.chunks import Chunk, filter_published, split_claim
 from wire.corpora.factchecks.languages import list_content_stems

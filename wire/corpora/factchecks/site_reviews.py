@@ -20,8 +20,8 @@ from django.utils import timezone
 from config.tokens import hash_token
 from sources import fetch
 from sources.entries import Entry
+from sources.feed_health import HostNotes
 from sources.fetch.url import WebAddress
-from sources.health import HostNotes
 from sources.parse import InvalidFeed, parse_feed, parse_sitemap
 from sources.parse.charsets import decode_text
 from wire.corpora.factchecks import file_formats

@@ -5,7 +5,7 @@ from urllib.parse import quote
 
 from django.conf import settings
 
-from citations.format.corpora import cite_article
+from citations.format.corpus_citations import cite_article
 from config.plugins import DocumentKind
 from wire.corpora.timeline import queries, wire_sync
 from wire.corpora.timeline.queries.scope import get_scope

@@ -11,7 +11,7 @@ from django.db import models
 from django.db.models import Q
 
 from config.database.row_seal import Sealed, SealedQuerySet
-from wire.text.provenance import to_rfc3339
+from wire.text.provenance_manifest import to_rfc3339
 
 
 class Corpus(models.Model):

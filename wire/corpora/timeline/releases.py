@@ -23,7 +23,7 @@ from wire.corpora.timeline.validation import expect_valid
 from wire.models import WireState
 from wire.publishing.signing import sign_hash
 from wire.search import postings_index as postings
-from wire.text.provenance import canonicalize_json, hash_json
+from wire.text.provenance_manifest import canonicalize_json, hash_json
 
 UNKNOWN: Final = "unknown"
 

@@ -23,7 +23,7 @@ from wire.corpora.timeline.models import Motif, Report, TimelineEvent
 from wire.corpora.timeline.validation import walk_texts
 from wire.search import postings_index
 from wire.search.postings_index import Numbers
-from wire.text.query import ALL, SOME
+from wire.text.search_query import ALL, SOME
 from wire.text.tokens import STOP_WORDS, list_run_characters, split_words, stem_word, trim_phrase, words
 from wire.text.word_frequency import get_rarity
 

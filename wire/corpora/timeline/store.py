@@ -14,7 +14,7 @@ from wire.corpora.timeline.corpus_directory import TABLES
 from wire.corpora.timeline.models import MODELS, Anchor, Corpus, Mention, Report, Row
 from wire.corpora.timeline.validation import build_row_key
 from wire.text.lexicons import load_lexicon
-from wire.text.provenance import hash_json
+from wire.text.provenance_manifest import hash_json
 
 BATCH: Final = 2_000
 _FIELDS: Final = load_lexicon("timeline_fields")

@@ -14,7 +14,7 @@ from wire.corpora.timeline.models import MODELS, Corpus, CorpusRelease, Row
 from wire.corpora.timeline.validation import build_row_key
 from wire.ops.doctor.finding import Finding, fail
 from wire.publishing.signing import is_valid_signature
-from wire.text.provenance import canonicalize_json, hash_json
+from wire.text.provenance_manifest import canonicalize_json, hash_json
 
 RELATED: Final = {"reports": "anchors", "threads": "mentions", "items": "mentions"}  # rows that a table's rows refer to others by
 COLUMNS_OF_RELEASES: Final = {"id", "since", "until", "dropped", "number", "body", "corpus", "sha256", "position"}

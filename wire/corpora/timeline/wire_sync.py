@@ -16,15 +16,15 @@ from django.conf import settings
 from django.db import models, transaction
 from django.db.models import Q
 
+from sources.choices import Tier
 from sources.models import Publication
-from sources.vocabulary import Tier
 from wire.corpora.timeline import releases, store
 from wire.corpora.timeline.corpus_config import CorpusFile
 from wire.corpora.timeline.load import LoadResult
 from wire.corpora.timeline.models import Corpus, Report, Thread, TimelineEvent
 from wire.corpora.timeline.validation import is_on_domain
 from wire.models import Event, Snapshot, Story, WireState
-from wire.text.vocabulary import Category, Topic
+from wire.text.choices import Category, Topic
 
 SLUG: Final = "wire"
 THREAD: Final = "storyline-"  # how ids of threads begin that are made here; an editor's begin otherwise

@@ -12,10 +12,10 @@ from django.db import connection
 
 from config.command_base import WireCommand
 from sources import roster
+from sources.choices import Tier
 from sources.entries import Entry
-from sources.names import Name
+from sources.publication_names import Name
 from sources.queries import list_known_names
-from sources.vocabulary import Tier
 from wire.ingest import classifier_terms
 from wire.ingest.classify import Lexicon
 from wire.ops.archive import reader

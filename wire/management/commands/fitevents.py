@@ -12,7 +12,7 @@ from wire.ops.quality import pair_fit
 from wire.ops.quality.evaluate import build_items
 from wire.ops.quality.pair_fit import LabelledStories
 from wire.publishing.grouping.pair_model import WEIGHTS_FILE
-from wire.text.vocabulary import PairLabel
+from wire.text.choices import PairLabel
 
 COLUMNS: Final = ("id", "title", "summary", "publisher", "published_at", "event")
 

@@ -8,9 +8,9 @@ from itertools import pairwise
 from typing import Any, Final
 
 from config.errors import Damaged
+from sources.choices import ROSTER_SIZE
 from sources.models import RosterRevision
 from sources.roster import compute_fingerprint
-from sources.vocabulary import ROSTER_SIZE
 from wire.models import (
     Change,
     LogEntry,
@@ -30,7 +30,7 @@ from wire.publishing import signing, story_json
 from wire.publishing.entity_links import find_entity_links
 from wire.publishing.indexing import build_document
 from wire.publishing.transparency import log
-from wire.text.vocabulary import ChangeKind, Status
+from wire.text.choices import ChangeKind, Status
 
 # columns of a story, and the column of its published revision that each repeats
 REPEATED: Final = {"status": "status", "category": "category", "tier": "original_publisher_tier", "published_at": "published_at"}

@@ -12,7 +12,7 @@ from django.db import connection, transaction
 from config.errors import Damaged
 from sources.models import Publication, RosterRevision
 from wire.models import EditorTake, Event, SigningKey, Snapshot, Story, StoryPair, WireState
-from wire.text.provenance import to_rfc3339
+from wire.text.provenance_manifest import to_rfc3339
 
 Record = dict[str, Any]
 

@@ -19,7 +19,7 @@ from wire.ops.archive.verify import Verifier, build_revision, check_records
 from wire.publishing import changelog, signing, story_json
 from wire.publishing.indexing import index_stories
 from wire.publishing.transparency import log
-from wire.text.provenance import canonicalize_json
+from wire.text.provenance_manifest import canonicalize_json
 
 T = TypeVar("T", bound=models.Model)
 

@@ -20,10 +20,10 @@ from wire.models import StoryRevision
 from wire.ops.archive import derived_checks, reader
 from wire.ops.archive.dump import VERSION, Broken, Record, read_consistently, read_wire_records
 from wire.publishing.signing import is_valid_signature
+from wire.text.choices import NEWER_RULES, Status, get_merged_into
 from wire.text.identity import chatbotnews_id
 from wire.text.plain_text import SHORT
-from wire.text.provenance import build_story_content, hash_json
-from wire.text.vocabulary import NEWER_RULES, Status, get_merged_into
+from wire.text.provenance_manifest import build_story_content, hash_json
 
 TEXTS: Final = ("headline", "summary_medium", "author")  # what a correction corrects
 MAX_RECORD: Final = 256 << 20  # bytes: a snapshot of a million stories

@@ -21,7 +21,7 @@ from django.db.migrations.loader import MigrationLoader
 
 from config.database.migration_state import Migration, list_applied, list_newer
 from config.errors import InvalidArgument, WireError
-from wire.text.provenance import hash_json
+from wire.text.provenance_manifest import hash_json
 
 FORMAT: Final = "chatbotnews-wire-backup"
 VERSION: Final = 2

@@ -18,7 +18,7 @@ from wire.models import Snapshot
 from wire.ops.archive import dump
 from wire.ops.backup import contents as layout
 from wire.ops.backup.contents import Manifest, count_system_rows, describe_file, list_keys, pack_manifest, write_tables
-from wire.text.provenance import to_rfc3339
+from wire.text.provenance_manifest import to_rfc3339
 
 
 def create_backup(target: Path) -> Manifest:

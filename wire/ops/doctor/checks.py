@@ -18,8 +18,8 @@ from config import env
 from config.database import migration_state, routing
 from config.url_secrets import has_credentials
 from sources import queries, roster
+from sources.choices import Circuit
 from sources.models import Feed, Publication
-from sources.vocabulary import Circuit
 from wire.models import HubState, SearchDocument, SigningKey, Snapshot, Story, WireState
 from wire.ops.doctor.finding import Finding, fail, ok, warn
 from wire.publishing import signing, story_json

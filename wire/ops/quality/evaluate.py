@@ -14,10 +14,10 @@ from markdown_it import MarkdownIt
 
 from citations.sentence_boundaries import ends_like_sentence
 from sources.entries import Entry
-from sources.names import Name, resolve_name
 from sources.parse.article import Article
 from sources.parse.charsets import decode_text
-from sources.parse.extractor import extract_articles
+from sources.parse.extractor_pool import extract_articles
+from sources.publication_names import Name, resolve_name
 from wire.ingest.classify import Lexicon
 from wire.ingest.normalise import MAX_HEADLINE, choose_summary
 from wire.ops.quality.event_metrics import Figures, compare_groups, count_misleading_events, harmonic_mean, replay_days
@@ -26,11 +26,11 @@ from wire.publishing.grouping.candidates import HALF, Item
 from wire.search.ranking import ENOUGH
 from wire.search.vectors import embed_stories
 from wire.text import tokens
+from wire.text.choices import Category
 from wire.text.filters import is_caption, is_roundup, repeats_headline, strip_headline
 from wire.text.identity import BadUrl, canonical_url, chatbotnews_id
 from wire.text.plain_text import extract_summary, plain_text
-from wire.text.query import ALL, Query, Text, list_query_forms
-from wire.text.vocabulary import Category
+from wire.text.search_query import ALL, Query, Text, list_query_forms
 
 Row = Mapping[str, str]
 

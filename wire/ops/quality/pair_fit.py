@@ -13,8 +13,8 @@ from wire.publishing.grouping.candidates import COLUMNS, OF_VECTORS, Item, find_
 from wire.publishing.grouping.linkage import Ints, Pairs
 from wire.publishing.grouping.pair_features import Floats
 from wire.publishing.grouping.pair_model import parse_models
+from wire.text.choices import PairLabel
 from wire.text.filters import is_roundup
-from wire.text.vocabulary import PairLabel
 
 RIDGE: Final = 5.0
 # Mean probability from which two groups are one event. Precision first: a wrong join shows consensus where there is none.

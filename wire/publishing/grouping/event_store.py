@@ -13,8 +13,8 @@ from wire.models.story import StoryQuerySet
 from wire.publishing.grouping import cluster, storyline_store, storylines
 from wire.publishing.grouping.candidates import WINDOW, Item
 from wire.search.vectors import load_embedder
+from wire.text.choices import Status
 from wire.text.filters import is_roundup
-from wire.text.vocabulary import Status
 
 
 @transaction.atomic

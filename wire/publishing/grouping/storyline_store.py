@@ -6,7 +6,7 @@ from django.db.models import Min, Q
 
 from wire.models import Event, Story
 from wire.models.story import StoryQuerySet
-from wire.text.vocabulary import Status
+from wire.text.choices import Status
 
 
 def sort_events(stories: StoryQuerySet) -> list[str]:

@@ -16,7 +16,7 @@ from wire.models import LogEntry, LogNode, SigningKey, Snapshot, WireState
 from wire.publishing.transparency import merkle, signed_note
 from wire.schemas import build_from
 from wire.schemas.proofs import LeafOut
-from wire.text.provenance import canonicalize_json
+from wire.text.provenance_manifest import canonicalize_json
 
 BATCH: Final = 200
 _REBUILD: Final = (

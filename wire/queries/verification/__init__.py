@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import Any, Final
 
+from citations.find.citation_match import CitationMatch
 from citations.find.finder import find_citations
-from citations.find.match import CitationMatch
-from citations.find.notes import find_noted_claims
+from citations.find.footnotes import find_noted_claims
 from citations.find.segments import strip_markup
 from citations.format.formats import CitationFormat, cite_story
 from wire.models import Story
@@ -16,8 +16,8 @@ from wire.queries.verification.paraphrase_checks import check_own_words
 from wire.queries.verification.record import Publications, StoryRecord
 from wire.queries.verification.resolve import replace_article_urls, resolve_citations
 from wire.schemas.proofs import VerifiedCitation, VerifiedOut
+from wire.text.choices import Status
 from wire.text.identity import is_story_id
-from wire.text.vocabulary import Status
 
 MOST: Final = 100  # citations of one text
 MAX_TEXT: Final = 20_000  # characters

@@ -6,9 +6,9 @@ from typing import Final
 
 from django.conf import settings
 
-from citations.find.context import LEADS, URL, find_open_bracket, find_urls
+from citations.find.citation_match import CitationMatch
+from citations.find.claim_context import LEADS, URL, find_open_bracket, find_urls
 from citations.find.dates import DATE
-from citations.find.match import CitationMatch
 from citations.find.normalize import find_phrase, fold_words, is_not_english
 from citations.format.formats import CitationFormat, cite_story
 from wire.models import StoryRevision

@@ -5,9 +5,9 @@ from typing import Final
 
 from django.conf import settings
 
-from citations.find.context import LEADS, NO_WORDS, find_urls, has_own_words
+from citations.find.citation_match import CitationMatch
+from citations.find.claim_context import LEADS, NO_WORDS, find_urls, has_own_words
 from citations.find.dates import DATE, find_dates
-from citations.find.match import CitationMatch
 from citations.find.normalize import find_phrase, fold_words
 from citations.find.segments import ID
 from citations.sentence_boundaries import split_sentences

@@ -4,10 +4,10 @@ from typing import Final
 
 from rapidfuzz import fuzz
 
-from citations.find.context import NO_WORDS
+from citations.find.claim_context import NO_WORDS
 from citations.find.dates import DATE
+from citations.find.footnotes import MARKER
 from citations.find.normalize import fold_words
-from citations.find.notes import MARKER
 from citations.sentence_boundaries import split_sentences
 from wire.models import StoryRevision
 from wire.queries.verification.record import CheckResult, StoryRecord

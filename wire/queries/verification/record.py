@@ -6,7 +6,7 @@ from urllib.parse import unquote
 
 from citations.find.normalize import fold_words, is_quoted_from
 from citations.format.formats import Citable
-from sources import names
+from sources import publication_names
 from sources.queries import list_known_names
 from wire.models import Story, StoryRevision
 from wire.publishing.story_json import to_citable
@@ -77,16 +77,16 @@ class Publications:
     """The names of the roster, read once for all citations of a text."""
 
     @cached_property
-    def _names(self) -> list[names.Name]:
+    def _names(self) -> list[publication_names.Name]:
         return list_known_names()
 
     def canonical_name(self, said: str) -> str | None:
         """Return the roster's own spelling; None for a name outside it."""
-        return names.verify_name(said.strip(" .,;:\"'*_"), self._names).canonical_name
+        return publication_names.verify_name(said.strip(" .,;:\"'*_"), self._names).canonical_name
 
     def describe_outsider(self, said: str) -> str:
         """Return a sentence about a name outside the roster; "" for one in it."""
-        verdict = names.verify_name(said.strip(" .,;:\"'*_"), self._names)
+        verdict = publication_names.verify_name(said.strip(" .,;:\"'*_"), self._names)
         return "" if verdict.in_roster else f"{said.strip()[:80]!r} is not one of the 24 publications of this wire."
 
     @cached_property

@@ -9,10 +9,10 @@ from typing import Final
 from django.db.models import Q, prefetch_related_objects
 from rapidfuzz import fuzz
 
-from citations.find.context import NO_WORDS, find_open_bracket, find_urls
-from citations.find.match import CitationMatch
+from citations.find.citation_match import CitationMatch
+from citations.find.claim_context import NO_WORDS, find_open_bracket, find_urls
+from citations.find.footnotes import locate_notes
 from citations.find.normalize import ELLIPSIS, fold_words, split_at_ellipses
-from citations.find.notes import locate_notes
 from citations.find.segments import ID
 from citations.sentence_boundaries import split_sentences
 from wire.models import Story, StoryAlias, StoryRevision
@@ -23,7 +23,7 @@ from wire.queries.verification.paraphrase_checks import ABOUT, SOME, measure_wor
 from wire.queries.verification.record import Publications, StoryRecord
 from wire.text.claim_match import parse_statement
 from wire.text.identity import canonical_url
-from wire.text.query import Term
+from wire.text.search_query import Term
 from wire.text.tokens import tokenize
 from wire.text.word_frequency import FREQUENT_WORDS
 

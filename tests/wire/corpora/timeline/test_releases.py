@@ -13,7 +13,7 @@ from wire.corpora.timeline.errors import ReportRemoved, UnknownRelease
 from wire.corpora.timeline.load import Unreleased, load_directory
 from wire.corpora.timeline.models import Anchor, Corpus, CorpusRelease, Report
 from wire.models import WireState
-from wire.text.provenance import hash_json
+from wire.text.provenance_manifest import hash_json
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("harbour_clock")]
 

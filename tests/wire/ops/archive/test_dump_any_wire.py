@@ -17,7 +17,7 @@ from tests.wire.archives import comes_back_whole, empty_wire, replace_publicatio
 from wire.ingest import corrections
 from wire.models import EditorTake, Story
 from wire.publishing.publish import publish_pending
-from wire.text.vocabulary import Category, Topic
+from wire.text.choices import Category, Topic
 
 pytestmark = pytest.mark.django_db
 

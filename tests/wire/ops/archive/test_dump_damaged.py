@@ -11,7 +11,7 @@ import pytest
 from django.core.management import CommandError
 
 from tests.wire.archives import everything, loadwire
-from wire.text.vocabulary import Status
+from wire.text.choices import Status
 
 pytestmark = pytest.mark.django_db
 

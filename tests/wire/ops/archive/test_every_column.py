@@ -36,7 +36,7 @@ from wire.corpora.timeline.models import Report
 from wire.ingest import corrections, duplicates
 from wire.models import HubState, Load, Postings, Snapshot, Story, StoryPair, StoryRevision, StoryVector, UsageCount, Witnessed
 from wire.publishing import signing
-from wire.text.vocabulary import Status
+from wire.text.choices import Status
 
 pytestmark = pytest.mark.django_db
 

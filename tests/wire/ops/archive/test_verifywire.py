@@ -15,8 +15,8 @@ from tests.wire.archives import dump, verifywire
 from wire.ingest import corrections
 from wire.models import Event, SigningKey, Snapshot, Story, StoryRevision
 from wire.publishing.signing import sign_hash
-from wire.text.provenance import canonicalize_json, hash_json
-from wire.text.vocabulary import Status
+from wire.text.choices import Status
+from wire.text.provenance_manifest import canonicalize_json, hash_json
 
 pytestmark = pytest.mark.django_db
 

@@ -107,7 +107,7 @@ def list_questions() -> list[Question]:
     from wire.corpora.factchecks.models import Claim
     from wire.corpora.timeline.models import Corpus, CorpusRelease, Report
     from wire.models import Event, Snapshot, Story
-    from wire.text.vocabulary import Category, Topic
+    from wire.text.choices import Category, Topic
 
     stories = sorted(Story.objects.published().values_list("chatbotnews_id", flat=True))[::12]
     days = sorted({f"{day}" for day in Snapshot.objects.values_list("wire_date", flat=True)})

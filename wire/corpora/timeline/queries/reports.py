@@ -13,7 +13,7 @@ from wire.corpora.timeline.queries.scope import Scope, Walk, get_scope, quote, t
 from wire.search.cursor import build_cursor_error
 from wire.search.postings_index import Numbers
 from wire.text.date_range import Period, find_period
-from wire.text.query import ALL, SOME
+from wire.text.search_query import ALL, SOME
 from wire.text.tokens import split_words
 
 FOUND: Final = 10

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from sources.parse import extractor
+from sources.parse import extractor_pool
 from sources.parse.article import Article, InvalidArticle, parse_article
-from sources.parse.extractor import Page, Pool, extract_article, extract_articles
+from sources.parse.extractor_pool import Page, Pool, extract_article, extract_articles
 from tests.sources.parse.pages import pages
 
 PAGES = [(page.html.encode(), "text/html", page.url) for page in pages(each=1)]
@@ -43,7 +43,7 @@ def test_a_page_that_takes_too_long_ends_its_worker_and_no_other() -> None:
 
 @pytest.mark.slow
 def test_a_page_that_needs_too_much_work_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(extractor, "SECONDS", 0.05)
+    monkeypatch.setattr(extractor_pool, "SECONDS", 0.05)
     with Pool(1) as pool:
         refused = pool.read(SLOW, "text/html", "")
     assert isinstance(refused, InvalidArticle)
@@ -56,7 +56,7 @@ def test_the_clock_refuses_no_page_of_a_run(monkeypatch: pytest.MonkeyPatch) -> 
         pool.extract(*PAGES[0])
         worker = pool._free.queue[0]
         assert worker
-        monkeypatch.setattr(extractor, "SECONDS", 1.0)
+        monkeypatch.setattr(extractor_pool, "SECONDS", 1.0)
         worker._process.send_signal(signal.SIGSTOP)
         page = threads.submit(pool.read, *PAGES[1])
         time.sleep(1.5)
@@ -115,7 +115,7 @@ def test_a_worker_is_replaced_after_its_pages(monkeypatch: pytest.MonkeyPatch) -
         started.append(1)
         return popen(*arguments, **options)  # type: ignore[call-overload]
 
-    monkeypatch.setattr(extractor, "PAGES", 2)
+    monkeypatch.setattr(extractor_pool, "PAGES", 2)
     monkeypatch.setattr(subprocess, "Popen", start)
     with Pool(1) as pool:
         for page in PAGES[:5]:
@@ -139,7 +139,7 @@ def test_a_worker_that_died_is_replaced() -> None:
 @pytest.mark.slow
 def test_workers_end_with_who_started_them() -> None:
     """The worker holds the pipe of its standard error, too: it is closed when the last of them has ended."""
-    program = "import os; from tests.sources.parse.test_extractor import *; extract(*PAGES[0], 60); os.kill(os.getpid(), 9)"
+    program = "import os; from tests.sources.parse.test_extractor_pool import *; extract(*PAGES[0], 60); os.kill(os.getpid(), 9)"
     root = Path(__file__).parents[3]
     process = subprocess.Popen([sys.executable, "-c", program], cwd=root, stderr=subprocess.PIPE)
     assert process.communicate(timeout=30)[1] == b""

@@ -66,7 +66,7 @@ class Term:
     is_required: bool = False
     written: str = ""  # the word or name as it was typed, folded; nothing for a quoted one
 
-    def share(self, padded: str) -> float:
+    def measure_match(self, padded: str) -> float:
         """Return 1 for a text (tokens, each with a space on both sides) that holds it, less for one with a synonym, else 0."""
         # Loops, since generators take twice the time, and each of hundreds of texts is asked for each term.
         for word in self.exact:
@@ -90,7 +90,7 @@ class Query:
     least: float = ALL
 
     @property
-    def looked_up(self) -> tuple[tuple[Term, ...], ...]:
+    def lookup_sets(self) -> tuple[tuple[Term, ...], ...]:
         """Sets of terms that an index is asked for: stories that hold all terms of any set. See `is_certain`."""
 
         def simplify(term: Term) -> Term:
@@ -99,7 +99,7 @@ class Query:
             return Term(tuple(word for word in words if not (prefixes and word.startswith(prefixes))), prefixes)
 
         pairs = [Term((encode_pair(*two),)) for phrase in self.phrases for two in pairwise(phrase)]
-        chosen = [self.terms] if self.least == ALL else list(self._sufficient())
+        chosen = [self.terms] if self.least == ALL else list(self._list_sufficient_sets())
         return tuple((*map(simplify, terms), *pairs) for terms in chosen)
 
     @property
@@ -113,21 +113,20 @@ class Query:
         return replace(self, terms=tuple(replace(term, prefixes=()) for term in self.terms))
 
     @property
-    def enough(self) -> float:
-        """The rarity that a text must hold."""
+    def required_rarity(self) -> float:
         return self.least * sum(term.rarity for term in self.terms)
 
     def missing_from(self, texts: Sequence["Text"]) -> list[str]:
         """List its words, folded and in their order, that none of these texts holds."""
-        held = [text.shares(self) for text in texts]
+        held = [text.measure_matches(self) for text in texts]
         return [term.written for at, term in enumerate(self.terms) if term.written and not any(shares[at] for shares in held)]
 
-    def _sufficient(self) -> Iterator[tuple[Term, ...]]:
+    def _list_sufficient_sets(self) -> Iterator[tuple[Term, ...]]:
         """Yield small sets of terms that are enough, each with all that are required: every term that is enough alone, and
         combinations of the rarest others. A text that has enough by none of these is not found.
         """
         required = tuple(term for term in self.terms if term.is_required)
-        missing = self.enough - sum(term.rarity for term in required)
+        missing = self.required_rarity - sum(term.rarity for term in required)
         others = sorted((term for term in self.terms if not term.is_required), key=lambda term: -term.rarity)
         if missing <= 0 or not others:
             yield required
@@ -201,18 +200,18 @@ class Text:
 
     def holds(self, query: Query) -> bool:
         """Return whether it has enough of the terms, and every phrase word by word in its headline or in its summary."""
-        shares = self.shares(query)
+        shares = self.measure_matches(query)
         if any(share < 1 for term, share in zip(query.terms, shares, strict=True) if query.least == ALL or term.is_required):
             return False
-        if _sum_rarity(query, shares) < query.enough - 1e-9:
+        if _sum_rarity(query, shares) < query.required_rarity - 1e-9:
             return False
         parts = [f" {' '.join(drop_names(part))} " for part in (self.headline, self.summary)] if query.phrases else []
         return all(any(f" {' '.join(phrase)} " in part for part in parts) for phrase in query.phrases)
 
-    def shares(self, query: Query) -> list[float]:
+    def measure_matches(self, query: Query) -> list[float]:
         """Return for each term 1 if it has it, less for a synonym, or 0."""
         padded = f" {' '.join((*self.headline, *self.summary, *self.marks))} "
-        return [term.share(padded) for term in query.terms]
+        return [term.measure_match(padded) for term in query.terms]
 
     def score(self, query: Query) -> float:
         """Return 0-1, by BM25F with fixed rarities, so that a story's score, and the paging of a list that grows, stay the same."""

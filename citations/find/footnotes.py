@@ -4,7 +4,7 @@ import re
 from collections import defaultdict
 from typing import Final
 
-from citations.find.context import has_own_words, locate_last_sentence
+from citations.find.claim_context import has_own_words, locate_last_sentence
 from citations.find.segments import ID
 from citations.phrases import compile_pattern
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import pytest
 
-from config.server_names import NAME, NAMESPACE, REGISTRY_NAME, TITLE, VERSION
+from config.server_info import NAME, NAMESPACE, REGISTRY_NAME, TITLE, VERSION
 from tests.mcpserver.asgi import get, request, rpc
 from tests.publishers import publisher
 from tests.wire.corpora.timeline.corpora import harbour

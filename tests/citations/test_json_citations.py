@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from citations.find.finder import find_citations
-from citations.find.json_objects import find_json, list_json_lines
+from citations.find.json_citations import find_json, list_json_lines
 
 ID = "cbn-06ff206kfxbb"
 OTHER = "cbn-7kt2v7n2ns0w"

@@ -107,7 +107,7 @@ class _Worker:
     def __init__(self) -> None:
         self.pages = 0
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "sources.parse.extractor"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=_ROOT
+            [sys.executable, "-m", "sources.parse.extractor_pool"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=_ROOT
         )
         self._requests, self._answers = cast("IO[bytes]", self._process.stdin), cast("IO[bytes]", self._process.stdout)
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sources.names import Name, find_objection, resolve_name, verify_name
+from sources.publication_names import Name, find_objection, resolve_name, verify_name
 
 ROSTER = tuple(
     Name(entry["name"], entry["tier"], tuple(entry["aliases"]), tuple(entry["domains"]))

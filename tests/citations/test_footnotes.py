@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from citations.find.notes import find_noted_claims
+from citations.find.footnotes import find_noted_claims
 
 ONE, TWO = "cbn-0123456789ab", "cbn-0123456789ac"
 

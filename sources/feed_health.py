@@ -6,11 +6,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, fields
 from typing import Final
 
+from sources.choices import Circuit
 from sources.entries import Entry
 from sources.fetch import Fetched, HostNote, Unchanged
 from sources.models import FeedHealth, FetchHost
 from sources.schemas import FeedWarningOut
-from sources.vocabulary import Circuit
 
 FIRST_WAIT: Final = dt.timedelta(minutes=5)
 LONGEST_WAIT: Final = dt.timedelta(hours=24)
@@ -57,7 +57,6 @@ def record_items(health: FeedHealth, entries: Sequence[Entry], now: dt.datetime)
 
 
 def record_dates(health: FeedHealth, moments: Iterable[dt.datetime], now: dt.datetime) -> None:
-    """Note how new items are, and how far apart."""
     dates = sorted({moment for moment in moments if moment <= now})
     if dates:
         health.newest_item_at = max(dates[-1], health.newest_item_at or dates[-1])

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from citations.format.claim_text import StatementKind, build_statement
+from citations.format.citation_statement import StatementKind, build_statement
 from tests.citations.stories import texts
 from tests.examples import examples
 

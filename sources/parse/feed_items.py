@@ -12,7 +12,7 @@ from sources.entries import Entry
 from sources.lexicons import load_lexicon
 from sources.parse.dates import read_date
 from sources.parse.links import get_host, is_web_url, resolve_link, resolve_web_link
-from sources.parse.markup import EMPTY, Node, escape_plain_text, escape_title, wrap_paragraphs
+from sources.parse.xml_tree import EMPTY, Node, escape_plain_text, escape_title, wrap_paragraphs
 
 ITEMS: Final = frozenset({"item", "entry"})
 MAX_LANGUAGE: Final = 35  # characters (RFC 5646 §4.4.1)

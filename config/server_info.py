@@ -1,6 +1,6 @@
 """Names of the wire's MCP server and the version of the product: in serverInfo, server cards, OpenAPI, pages and quick starts.
 
-`server.json`, `docs/chatgpt-submission.json`, documents and `examples/` repeat them; tests/mcpserver/test_server_names.py compares.
+`server.json`, `docs/chatgpt-submission.json`, documents and `examples/` repeat them; tests/mcpserver/test_server_info.py compares.
 """
 
 from typing import Final

@@ -9,11 +9,11 @@ from django.test import Client
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sources import health, queries
+from sources import feed_health, queries
+from sources.choices import Circuit
 from sources.entries import Entry
 from sources.fetch import Unchanged
 from sources.models import Feed, FeedHealth
-from sources.vocabulary import Circuit
 from tests.factories import NOW, entry, feed_of
 
 MINUTE = dt.timedelta(minutes=1)
@@ -29,7 +29,7 @@ def dated(*moments: dt.datetime | str | None) -> list[Entry]:
 def after_failures(number: int, retry_after: dt.timedelta | None = None) -> FeedHealth:
     known = FeedHealth()
     for _ in range(number):
-        health.record_failure(known, "timeout", "No answer came.", NOW, retry_after)
+        feed_health.record_failure(known, "timeout", "No answer came.", NOW, retry_after)
     return known
 
 
@@ -61,9 +61,9 @@ def test_a_failure_is_kept_in_words_and_by_code_until_the_next_success() -> None
     known = after_failures(7)
     assert (known.failures, known.failure_code, known.failure, known.tried_at) == (7, "timeout", "No answer came.", NOW)
     assert known.succeeded_at is None
-    health.record_failure(known, "c" * 100, "w" * 1000, NOW)  # longer than their columns
+    feed_health.record_failure(known, "c" * 100, "w" * 1000, NOW)  # longer than their columns
     assert (len(known.failure_code), len(known.failure)) == (40, 500)
-    health.record_answer(known, UNCHANGED, NOW + HOUR)
+    feed_health.record_answer(known, UNCHANGED, NOW + HOUR)
     assert (known.failures, known.failure_code, known.failure, known.next_try_at) == (0, "", "", None)
     assert known.tried_at == known.succeeded_at == NOW + HOUR
 
@@ -72,30 +72,30 @@ def test_a_failure_is_kept_in_words_and_by_code_until_the_next_success() -> None
 
 
 def test_the_circuit_opens_at_the_third_failure_in_a_row() -> None:
-    found = [health.get_circuit_state(after_failures(failures), NOW) for failures in (0, 1, 2, 3, 30)]
+    found = [feed_health.get_circuit_state(after_failures(failures), NOW) for failures in (0, 1, 2, 3, 30)]
     assert found == ["closed", "closed", "closed", "open", "open"]
-    assert health.get_circuit_state(None, NOW) == health.get_circuit_state(FeedHealth(), NOW) == Circuit.CLOSED
+    assert feed_health.get_circuit_state(None, NOW) == feed_health.get_circuit_state(FeedHealth(), NOW) == Circuit.CLOSED
 
 
 def test_a_feed_is_due_when_its_wait_is_over_and_not_before() -> None:
     known = after_failures(1)
     over = NOW + wait(known)
-    assert [health.is_due(known, moment) for moment in (NOW, over - dt.timedelta(seconds=1), over)] == [False, False, True]
-    assert health.is_due(None, NOW)
-    assert health.is_due(FeedHealth(), NOW)
+    assert [feed_health.is_due(known, moment) for moment in (NOW, over - dt.timedelta(seconds=1), over)] == [False, False, True]
+    assert feed_health.is_due(None, NOW)
+    assert feed_health.is_due(FeedHealth(), NOW)
 
 
 def test_it_is_half_open_once_the_wait_is_over_then_a_probe_opens_it_for_longer_or_closes_it() -> None:
     known = after_failures(3)
     over = NOW + wait(known)
-    assert health.get_circuit_state(known, over - dt.timedelta(seconds=1)) == Circuit.OPEN
-    assert health.get_circuit_state(known, over) == Circuit.HALF_OPEN
-    health.record_failure(known, "timeout", "No answer came.", over)
-    assert health.get_circuit_state(known, over) == Circuit.OPEN
+    assert feed_health.get_circuit_state(known, over - dt.timedelta(seconds=1)) == Circuit.OPEN
+    assert feed_health.get_circuit_state(known, over) == Circuit.HALF_OPEN
+    feed_health.record_failure(known, "timeout", "No answer came.", over)
+    assert feed_health.get_circuit_state(known, over) == Circuit.OPEN
     assert known.next_try_at is not None
     assert known.next_try_at - over >= 36 * MINUTE
-    health.record_answer(known, UNCHANGED, NOW + DAY)
-    assert health.get_circuit_state(known, NOW + DAY) == Circuit.CLOSED
+    feed_health.record_answer(known, UNCHANGED, NOW + DAY)
+    assert feed_health.get_circuit_state(known, NOW + DAY) == Circuit.CLOSED
 
 
 # Silence
@@ -103,7 +103,7 @@ def test_it_is_half_open_once_the_wait_is_over_then_a_probe_opens_it_for_longer_
 
 def counted(*moments: dt.datetime | str | None) -> FeedHealth:
     known = FeedHealth()
-    health.record_items(known, dated(*moments), NOW)
+    feed_health.record_items(known, dated(*moments), NOW)
     return known
 
 
@@ -121,13 +121,13 @@ def test_a_new_body_is_counted_with_its_newest_date_and_its_usual_gap(
 ) -> None:
     known = counted(*moments)
     assert (known.items, known.newest_item_at, known.usual_gap, known.changed_at) == (len(moments), NOW, gap, NOW)
-    health.record_items(known, [], NOW + DAY)  # an empty body keeps what was known of dates
+    feed_health.record_items(known, [], NOW + DAY)  # an empty body keeps what was known of dates
     assert (known.items, known.newest_item_at, known.usual_gap) == (0, NOW, gap)
 
 
 def test_the_newest_date_never_goes_back() -> None:
     known = counted(NOW)
-    health.record_items(known, dated(NOW - 5 * DAY), NOW + DAY)
+    feed_health.record_items(known, dated(NOW - 5 * DAY), NOW + DAY)
     assert known.newest_item_at == NOW
 
 
@@ -136,9 +136,12 @@ def test_the_newest_date_never_goes_back() -> None:
 )
 def test_a_feed_is_silent_after_three_usual_gaps_of_an_hour_at_least(gap: dt.timedelta, limit: dt.timedelta) -> None:
     known = FeedHealth(newest_item_at=NOW, usual_gap=gap)
-    assert [health.is_silent(known, NOW + limit), health.is_silent(known, NOW + limit + dt.timedelta(seconds=1))] == [False, True]
+    assert [feed_health.is_silent(known, NOW + limit), feed_health.is_silent(known, NOW + limit + dt.timedelta(seconds=1))] == [
+        False,
+        True,
+    ]
     for unknown in (None, FeedHealth(), FeedHealth(newest_item_at=NOW - 99 * DAY), FeedHealth(usual_gap=gap)):
-        assert not health.is_silent(unknown, NOW)
+        assert not feed_health.is_silent(unknown, NOW)
 
 
 # What the public sees
