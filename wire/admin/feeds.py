@@ -116,7 +116,7 @@ class FeedAdmin(base.MaskedAddressAdmin, QueuedAdmin[Feed], base.FreshAdmin[Feed
     def get_changelist_instance(self, request: HttpRequest) -> Any:
         changes = super().get_changelist_instance(request)
         if changes.queue and not FeedHealth.objects.exclude(tried_at=None).exists():
-            changes.queue = replace(changes.queue, empty="No feed has been fetched yet, so nothing is known about any.")
+            changes.queue = replace(changes.queue, empty="No feed has been fetched yet, so nothing is known about any of them.")
         return changes
 
     def save_model(self, request: HttpRequest, obj: Feed, form: Any, change: bool) -> None:

@@ -247,7 +247,7 @@ def list_trending_events(
             return [], "The wire has no story yet."
         until = newest
         rows = live.filter(published_at__gt=newest - window, published_at__lte=newest)
-        note = f"The wire has no story from this time; the window ends at its newest, {to_rfc3339(newest)}, instead."
+        note = f"The wire has no story from that period, so it ends at the wire's newest story instead, {to_rfc3339(newest)}."
     if categories is not None:
         rows = rows.filter(current__category__in=list(categories))
     ids = list(dict.fromkeys(rows.order_by("-published_at").values_list("event_id", flat=True)[:TRENDING]))

@@ -172,7 +172,7 @@ class EntityStoryline(Schema):
     storyline_id: StoryId
     permalink: str
     headline: str = Field(description="The headline of its most reported event.")
-    untrusted_instructions: bool = Field(description="Whether that headline's story addresses language models.")
+    untrusted_instructions: bool = Field(description="Whether that story's text contains instructions for language models.")
     total: int = Field(description="Events of the whole storyline.")
 
 
@@ -456,7 +456,7 @@ class EventBrief(Schema):
     publisher: str
     tier: int
     published_at: Moment
-    agreement: str = Field(description="How widely it is reported overall; get_event names by whom.")
+    agreement: str = Field(description="How widely it is reported overall; get_event names the publications.")
 
 
 class EventsOut(Schema):

@@ -38,7 +38,7 @@ def shown(desk: Client, queue: Queue) -> str:
 def test_an_empty_queue_says_in_a_sentence_that_all_is_done(desk: Client, queue: Queue) -> None:
     assert queue.count() == 0
     if queue.model is Feed:
-        assert f"{queue.title} No feed has been fetched yet, so nothing is known about any." in words(desk.get(queue.url))
+        assert f"{queue.title} No feed has been fetched yet, so nothing is known about any of them." in words(desk.get(queue.url))
         FeedHealth.objects.create(feed=feed_of("wired"), tried_at=timezone.now())
     page = words(desk.get(queue.url))
     assert f"{queue.title} {queue.empty}" in page

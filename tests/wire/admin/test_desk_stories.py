@@ -110,13 +110,13 @@ def test_what_a_correction_leaves_as_it_was_is_no_part_of_it_and_nothing_at_all_
     assert Story.objects.get().status == "corrected"
 
 
-def test_merge_split_and_pin_leave_an_entry_a_story(desk: Client) -> None:
+def test_merge_split_and_unpin_leave_an_entry_a_story(desk: Client) -> None:
     publish(
         one := entry(title="Marmot Cloud buys thermostats"),
         two := entry(title="Gherkins are on the rise", url="https://techcrunch.com/w/", published_at="2026-01-15T11:00:00Z"),
     )
     pair = [story_of(one), story_of(two)]
-    for action, reason in (("merge_events", "One purchase."), ("split_off", "Two after all."), ("pin", "")):
+    for action, reason in (("merge_events", "One purchase."), ("split_off", "Two after all."), ("unpin", "")):
         chosen = [story.pk for story in (pair if action == "merge_events" else pair[:1])]
         desk.post("/admin/wire/story/", {"action": action, "_selected_action": chosen, "reason": reason})
     first = pair[0].chatbotnews_id
@@ -124,7 +124,7 @@ def test_merge_split_and_pin_leave_an_entry_a_story(desk: Client) -> None:
     merged = f"Events merged: One purchase. (“{rise}” with 1 report, “{bought}” with 1 report → “{bought}” with 2 reports)"
     assert set(history()[:2]) == {(story.chatbotnews_id, merged) for story in pair}
     split = f"Split off into an event of their own: Two after all. (“{bought}” with 2 reports → “{bought}” with 1 report)"
-    assert history()[2:] == [(first, split), (first, "Pinned")]
+    assert history()[2:] == [(first, split), (first, "Unpinned")]
 
 
 def test_the_history_says_who_did_what_when_and_why(desk: Client) -> None:

@@ -167,7 +167,9 @@ def _assign_ids(
                 told = ("rating_label", "rating_summary", "rating_statement", "published_at")
                 if any(getattr(given, name) not in ("", None, getattr(holder, name)) for name in told):
                     url = holder.publishing_url
-                    remarks.insert(0, f"{given.name}: stored already; give its web address {url} to change it")
+                    remarks.insert(
+                        0, f"{given.name}: this claim is stored already; to change it, add its web address {url} to the entry"
+                    )
                 if remarks:
                     counted.remarks[place] = "; ".join(remarks)
                 continue
@@ -177,7 +179,9 @@ def _assign_ids(
         if names.get(draft.short_id, external_id) != external_id:
             stored = known[external_id].short_id if external_id in known else ""
             if stored != draft.short_id:
-                remark = f"{draft.name}: its short id {draft.short_id[:60]} is another claim's; it was stored without it"
+                remark = (
+                    f"{draft.name}: the short id {draft.short_id[:60]} belongs to another claim, so this one was stored without it"
+                )
                 draft = replace(draft, remarks=(remark, *draft.remarks))
             draft = replace(draft, short_id=stored)
         if draft.remarks:

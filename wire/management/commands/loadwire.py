@@ -103,8 +103,8 @@ class Command(WireCommand):
                 total += report.counts
                 if report.resumed_at:
                     self.stdout.write(
-                        f"{file.name}: continued after line {report.resumed_at}; earlier refusals are counted here, and listed "
-                        "where the interrupted run listed its own."
+                        f"{file.name}: continued after line {report.resumed_at}; earlier refusals are counted here, but "
+                        "were listed by the interrupted run."
                     )
         return total
 

@@ -31,8 +31,8 @@ MEMORY: Final = {"MALLOC_ARENA_MAX": "1", "MALLOC_MMAP_THRESHOLD_": "1048576", "
 
 class Command(WireCommand):
     help = (
-        "Migrate, serve, and ingest every WIRE_INGEST (30m; off for never). The sample wire is served until "
-        "there is a published day, a publisher or other content of your own. `sample on` and `sample off` choose otherwise."
+        "Migrate, serve, and ingest at the interval in WIRE_INGEST (30m unless set; off means never). The sample wire is served "
+        "until there is a published day, a publisher or other content of your own. `sample on` and `sample off` choose otherwise."
     )
 
     def handle(self, **_options: Any) -> None:

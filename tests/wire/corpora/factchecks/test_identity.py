@@ -157,7 +157,10 @@ def test_an_entry_without_an_address_changes_nothing_of_one_that_has_it_and_says
     load_rows(tmp_path / "a.csv", TRAM)
     job = load_rows(tmp_path / "b.csv", BARE)
     assert Claim.objects.get().rating_label == "True"
-    assert "“Bees paint”: stored already; give its web address https://a.example/2 to change it" in job.messages[0]
+    assert (
+        "“Bees paint”: this claim is stored already; to change it, add its web address https://a.example/2 to the entry"
+        in job.messages[0]
+    )
 
 
 def test_a_review_of_another_day_or_checker_is_another_fact_check(tmp_path: Path) -> None:

@@ -66,7 +66,7 @@ def test_loading_dumping_and_verifying(tmp_path: Path) -> None:
     assert said("load", FIXTURE) == "Timeline corpus harbour-clock: nothing new; its newest release is 1.\n"
     assert said("dump", SLUG, tmp_path / "dump") == f"harbour-clock release 1: 8 files in {tmp_path / 'dump'}.\n"
     assert said("verify", "--from-files", tmp_path / "dump").endswith("is as it was released.\n")
-    assert said("verify") == "harbour-clock: 1 releases are as they were signed.\n"
+    assert said("verify") == "harbour-clock: releases checked: 1, each as it was signed.\n"
     assert said("list") == "harbour-clock\trelease 1\tThe harbour clock\n"
     Report.objects.filter(key="hc-1").delete()
     faults, error = refused("verify", SLUG)

@@ -35,18 +35,22 @@ curl {} -H 'content-type: application/json' -H 'accept: application/json' \\
 
 class Command(WireCommand):
     help = (
-        "Manage publishers whose articles agents may search and read here: add one with its feeds and sitemaps, index, list "
-        "or remove them; fill the sample wire's. Exit status: 0 done (some pages may have failed), 1 refused, or no source of a "
-        "publisher answered, 75 another process is indexing."
+        "Manage the publishers whose articles agents may search and read here: add one with its feeds and sitemaps, index, list "
+        "or remove publishers, or fill those of the sample wire. Exit status: 0 done (some pages may have failed), 1 refused or no "
+        "source of a publisher answered, 75 another process is indexing."
     )
 
     stealth_options = ("stop",)  # of `index`, for who calls it within a run of its own: whether to end after the batch at hand
 
     def add_arguments(self, parser: CommandParser) -> None:
         actions = parser.add_subparsers(dest="action", required=True, metavar="add|index|list|remove|sample")
-        about = "Add a publisher, with its consent; its server answers at once. Given only its address, find and index the rest."
+        about = "Add a publisher, with its consent. Given only its address, find its feeds and index the first articles."
         add = actions.add_parser("add", help=about).add_argument
-        add("slug", metavar="URL|SLUG", help="Its site; or a permanent SLUG, as in /mcp/articles/SLUG, with NAME and options.")
+        add(
+            "slug",
+            metavar="URL|SLUG",
+            help="Address of its site; or a SLUG for good, as in /mcp/articles/SLUG, with NAME and options.",
+        )
         add("name", nargs="?", metavar="NAME", help="Default: as its site says.")
         add("--slug", dest="place", metavar="SLUG", help="Its slug, if it is added from an address.")
         add("--homepage", metavar="URL")
@@ -131,7 +135,7 @@ class Command(WireCommand):
         try:
             self._handle_index({"slugs": [slug], "pages": 20, "seconds": None})  # a page a second, and somebody waits
         finally:
-            goes_on = f"`publishers index {slug}` and the server read the remaining pages."
+            goes_on = f"The server reads the remaining pages later, or `publishers index {slug}` does so at once."
             self.stdout.write(f"People read {publisher.name} at {publisher.page}, agents at {publisher.mcp}; {goes_on}")
         self.stdout.write(ASK.format(publisher.mcp))
 

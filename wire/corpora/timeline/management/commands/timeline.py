@@ -106,7 +106,7 @@ class Command(WireCommand):
             results = []
             for corpus in [get_scope(slug).corpus for slug in options["slugs"]] or Corpus.objects.all():
                 faults = [f"{corpus.slug}: {fault}" for fault in verify.list_corpus_faults(corpus)]
-                results.append((f"{corpus.slug}: {corpus.releases.count()} releases are as they were signed.", faults))
+                results.append((f"{corpus.slug}: releases checked: {corpus.releases.count()}, each as it was signed.", faults))
         for sound, faults in results:
             for fault in faults:
                 self.stderr.write(fault)
