@@ -1,4 +1,4 @@
-"""Plugins: what each app brings to the house, pages, REST, MCP servers, desk, checks. Nothing else in the house names an app.
+"""Plugins: what each app adds to the installation: pages, REST, MCP servers, desk, checks. Hardly anything else names an app.
 
 An app has a `PluginConfig`, or calls `register` in its `AppConfig.ready`, and has a module `plugin` with its `PLUGIN`. That module
 is imported when somebody first asks for the plugins, because views and forms take long to load and many commands need none. An

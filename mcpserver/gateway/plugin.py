@@ -1,4 +1,4 @@
-"""The plugin of the resource gateway: what it brings to the house, its server card among it."""
+"""The plugin of the resource gateway: what it adds to the installation, its server card among it."""
 
 from collections.abc import Iterable
 from typing import Any, Final

@@ -5,7 +5,7 @@ import queue
 import threading
 from collections.abc import Callable, Generator, Iterable, MutableMapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from sources.fetch.results import Ask, HostNote, NotFetched, Outcome, Policy
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from sources.fetch.transport import Resolver
 
 Result = tuple[Ask, Outcome]
+PATIENCE: Final = 30.0  # seconds, of `fetch_once`
 
 
 def fetch_all(
@@ -118,7 +119,7 @@ def fetch_once(url: str, policy: Policy) -> bytes:
     from sources.fetch.transport import Network
     from sources.fetch.url import WebAddress
 
-    address, policy = WebAddress.parse(url), replace(policy, max_body=1 << 20, patience=30.0)
+    address, policy = WebAddress.parse(url), replace(policy, max_body=1 << 20, patience=PATIENCE)
 
     async def get() -> bytes:
         with contextlib.closing(Network(policy)) as network:

@@ -81,7 +81,7 @@ async def one(turn):
         "news://global/trends?timeWindow=24h", f"market://crypto/c{turn.randrange(10**9)}/trending",
         "blockchain://base/transactions", f"openclaw://heartbeat?agent_id={AGENT}",
     ])
-    answer = await queries.read(uri, WHO)
+    answer = await queries.read_resource(uri, WHO)
     told = {"id": answer.request_id, "uri": uri, "resource": answer.resource, "outcome": answer.outcome, "sha256": answer.sha256}
     print(json.dumps(told | {"data": json.loads(answer.data_json)}), flush=True)
 
@@ -93,7 +93,7 @@ async def serve():
 
 
 from mcpserver.gateway import runtime
-runtime.connect = Numbered
+runtime.build_upstreams = Numbered
 for line in sys.stdin:
     child = os.fork()
     if not child:

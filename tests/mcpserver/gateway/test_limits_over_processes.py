@@ -15,12 +15,12 @@ import django
 django.setup()
 from django.db import OperationalError
 from mcpserver.gateway.process_context import read_uptime
-from mcpserver.gateway.limiter import Limit, acquire_all
+from mcpserver.gateway.limiter import Limit, acquire_limits
 limits, got = [Limit("shared", 50, 3600.0)], 0
 print("ready", flush=True)
 sys.stdin.readline()
 for _ in range(40):
-    got += acquire_all([limits], time.time(), read_uptime())[0].wait == 0
+    got += acquire_limits([limits], time.time(), read_uptime())[0].wait == 0
 print(got, flush=True)
 """
 ROOT = Path(__file__).parents[3]

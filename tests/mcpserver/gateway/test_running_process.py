@@ -20,7 +20,7 @@ from mcpserver.gateway.auth import ANYBODY
 
 async def go():
     while await asyncio.to_thread(sys.stdin.readline):
-        answer = await queries.read("news://global/trends", ANYBODY)
+        answer = await queries.read_resource("news://global/trends", ANYBODY)
         print(answer.outcome, round(answer.fresh_until - answer.fetched_at), flush=True)
 
 asyncio.run(go())

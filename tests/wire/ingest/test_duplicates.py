@@ -264,13 +264,13 @@ def test_a_guid_that_a_feed_gives_to_all_its_items_is_no_evidence(show: Any) -> 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("edit", ["correct", "classify", "choose_lead"])
+@pytest.mark.parametrize("edit", ["correct_texts", "classify_story", "choose_event_lead"])
 def test_a_younger_story_that_an_editor_changed_is_named_and_stays(show: Any, edit: str) -> None:
     _, younger = show(quince(), quince(url=MOVED, guid="g-2"))
     arguments: dict[str, dict[str, Any]] = {
-        "correct": {"headline": "Quince does not ship", "reason": "It does not."},
-        "classify": {"category": "funding", "topics": [], "reason": "Money."},
-        "choose_lead": {},
+        "correct_texts": {"headline": "Quince does not ship", "reason": "It does not."},
+        "classify_story": {"category": "funding", "topics": [], "reason": "Money."},
+        "choose_event_lead": {},
     }
     getattr(corrections, edit)(younger.chatbotnews_id, **arguments[edit])
     before = everything()

@@ -193,7 +193,7 @@ def test_no_redirect_leads_the_witness_to_another_server(target: str) -> None:
 
 @pytest.mark.slow
 def test_a_dripping_answer_ends_with_the_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(fetch_once.__globals__, "PATIENCE", 0.5)
+    monkeypatch.setattr("sources.fetch.fetch_all.PATIENCE", 0.5)
     has_ended = threading.Event()
 
     def drip(connected: socket.socket) -> None:

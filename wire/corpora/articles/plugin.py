@@ -1,4 +1,4 @@
-"""The plugin of publisher content: what it brings to the house, and the rules of its addresses: cached, slow, limited."""
+"""The plugin of publisher content: what it adds to the installation, and the rules of its addresses: cached, slow, limited."""
 
 import re
 from collections.abc import Mapping

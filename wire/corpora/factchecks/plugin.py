@@ -1,4 +1,4 @@
-"""The plugin of fact-checks: what they bring to the house."""
+"""The plugin of fact-checks: what they add to the installation."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The plugin of timeline corpora: what they bring to the house."""
+"""The plugin of timeline corpora: what they add to the installation."""
 
 from config.plugins import MenuItem, Plugin
 from wire.corpora.timeline import api, documents, pages, verify
