@@ -64,7 +64,8 @@ def serving_sample(folder: Path) -> Iterator[Wire]:
     edit = (
         "from wire import queries\nfrom wire.ingest import corrections\n"
         "stories = [story for story in queries.get_today().stories if story.cross_source_count == 1]\n"
-        "corrections.correct_texts(stories[0].chatbotnews_id, headline=stories[0].headline + ' (again)', reason='A word was missing.')\n"
+        "typed = {'headline': stories[0].headline + ' (again)', 'reason': 'A word was missing.'}\n"
+        "corrections.correct_texts(stories[0].chatbotnews_id, **typed)\n"
         "corrections.withdraw_story(stories[1].chatbotnews_id, reason='It was told twice.')\n"
     )
     run_commands(_environment(folder / "live" / "sample", port), ("migrate",), ("loadsample",), ("shell", "-c", edit))

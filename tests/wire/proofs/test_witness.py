@@ -2,6 +2,7 @@
 
 import datetime as dt
 import socket
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -193,7 +194,7 @@ def test_no_redirect_leads_the_witness_to_another_server(target: str) -> None:
 
 @pytest.mark.slow
 def test_a_dripping_answer_ends_with_the_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sources.fetch.fetch_all.PATIENCE", 0.5)
+    monkeypatch.setattr(sys.modules[fetch_once.__module__], "PATIENCE", 0.5)
     has_ended = threading.Event()
 
     def drip(connected: socket.socket) -> None:

@@ -1,1 +1,1 @@
-"""Events and storylines: `cluster` and `storylines` decide which stories belong together, `event_store` and `storyline_store` write."""
+"""Events and storylines: `cluster` and `storylines` decide what belongs together, `event_store` and `storyline_store` write."""
