@@ -62,7 +62,7 @@ def _finders(today: dt.date) -> Mapping[str, Find]:
 
     def search_by_meaning(text: str) -> list[str]:
         near = find_nearest(text, SHOWN, None, None, ())
-        return [ids[place] for place in near.places] if near else []
+        return [ids[position] for position in near.positions] if near else []
 
     return {
         "the wire": search_wire,

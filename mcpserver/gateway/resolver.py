@@ -124,7 +124,7 @@ class Resolver:
             self.context.start_task(self.follow_desk_changes())
 
     async def _find_response(self, request: GatewayRequest, deadline: float) -> GatewayResponse:
-        entry = await self._find_fresh_entry(request) or await self._find_heartbeat_entry(request)
+        entry = await self._find_fresh_entry(request) or await self._find_last_heartbeat_answer(request)
         if entry is not None:
             return self._build_response(request, CACHED, entry)
         attempts: list[Attempt] = []
@@ -157,7 +157,7 @@ class Resolver:
             entry = self.get_fresh_in_memory(request)
         return entry
 
-    async def _find_heartbeat_entry(self, request: GatewayRequest) -> Entry | None:
+    async def _find_last_heartbeat_answer(self, request: GatewayRequest) -> Entry | None:
         """Return the heartbeat that answered this request last, until the next is due: its response may have been lost."""
         resource = request.resource
         if resource.answers != "heartbeat" or self.fetcher.is_fetching(request):

@@ -9,7 +9,7 @@ from itertools import chain
 from typing import Final
 from urllib.parse import urlsplit
 
-from wire.ingest.match import Known
+from wire.ingest.draft_comparison import Known
 from wire.ingest.normalise import Rejected, StoryDraft, is_google_news
 from wire.text.identity import MAX_URL_LENGTH, chatbotnews_id, escape_url_part, headline_key
 

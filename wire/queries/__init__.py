@@ -4,6 +4,7 @@ import wire.search, wire.publishing (nothing that publishes), wire.models and be
 
 from wire.queries.activity import build_activity, get_activity, list_latest_arrivals
 from wire.queries.as_of import (
+    find_pinned_revision,
     get_category_as_of,
     get_day_as_of,
     get_pinned_citation,
@@ -11,7 +12,6 @@ from wire.queries.as_of import (
     get_provenance_as_of,
     get_story_as_of,
     list_mementos,
-    resolve_pin,
 )
 from wire.queries.changes import get_changes, get_last_number
 from wire.queries.claim_corroboration import corroborate
@@ -57,10 +57,10 @@ from wire.queries.snapshots import (
     get_wire_version,
     is_sample_wire,
     list_day_stories,
-    list_latest_takes,
     list_neighbours,
     list_published_dates,
     list_published_days,
+    list_takes_of_newest_days,
     list_todays_stories,
     list_wire_keys,
 )

@@ -41,9 +41,8 @@ def search_documents(
     Raises: InvalidArgument for an unknown kind; the first refusal, if every kind that was searched refuses.
     """
     wanted = _parse_kinds(kinds)
-    find_stories = cache(
-        lambda: search_wire(query, limit).stories if stories is None else stories[:limit]
-    )  # events and storylines are those of the stories found
+    # Events and storylines are those of the stories found.
+    find_stories = cache(lambda: search_wire(query, limit).stories if stories is None else stories[:limit])
     searches: dict[str, Callable[[], DocumentsOut]] = {}
     if Story.objects.live().exists():
         searches = {

@@ -114,7 +114,7 @@ def get_editor_take(day: dt.date | None = None, now: dt.datetime | None = None) 
     return _read_take(find_snapshot(day) if day else get_latest_snapshot(now))
 
 
-def list_latest_takes(limit: int) -> list[tuple[schemas.EditorTakeOut, dt.datetime]]:
+def list_takes_of_newest_days(limit: int) -> list[tuple[schemas.EditorTakeOut, dt.datetime]]:
     """Return the briefs of the newest days and when each was published, newest day first."""
     rows = Snapshot.objects.days().order_by("-wire_date")[:limit]
     return [(_read_take(snapshot), snapshot.generated_at) for snapshot in _find_newest(rows, "packed")]

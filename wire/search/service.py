@@ -15,7 +15,7 @@ from rapidfuzz.distance import OSA
 
 from config.errors import InvalidArgument
 from wire.models import Snapshot, Story
-from wire.models.search import encode_filters, get_first_place, is_term_held
+from wire.models.search import encode_filters, get_first_position, is_term_held
 from wire.schemas.params import Group, Sort
 from wire.schemas.stories_answer import StoriesAnswer
 from wire.schemas.story import PeriodOut, SearchOut
@@ -63,7 +63,7 @@ def search_stories(
     page = None
     if period and scope.low is None and scope.high is None:
         days = (period.since, period.until)
-        low, high = (None if day is None else get_first_place(dt.datetime.combine(day, dt.time(), dt.UTC)) for day in days)
+        low, high = (None if day is None else get_first_position(dt.datetime.combine(day, dt.time(), dt.UTC)) for day in days)
         with suppress(InvalidArgument):  # the cursor may be of the whole scope
             page = _find_page(spelled, replace(scope, low=low, high=high), limit, cursor, sort, group)
     is_narrowed = page is not None and bool(page.head.total)

@@ -81,7 +81,7 @@ def day(request: HttpRequest, day: str) -> HttpResponse:
 @public_page
 def story(request: HttpRequest, story_id: str) -> HttpResponse:
     """Show a story at its permanent address; redirect a pinned id to its revision there."""
-    if (pin := queries.resolve_pin(story_id)) is not None:
+    if (pin := queries.find_pinned_revision(story_id)) is not None:
         address = f"{reverse('story', args=[pin[0].chatbotnews_id])}#revision-{pin[1].revision}"
         return HttpResponseRedirect(address, headers={"Cache-Control": BRIEFLY})
     found = queries.get_story(story_id)

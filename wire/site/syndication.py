@@ -93,7 +93,7 @@ def _read_feed_list(name: str, sent: QueryDict) -> tuple[str, str, list[Item]]:
         case "corrections":
             return "corrections", "/corrections", [*map(_to_correction_item, queries.list_corrections(ITEMS)[0])]
         case "takes":
-            return "editor’s takes", "/archive", [_to_take_item(take, at) for take, at in queries.list_latest_takes(ITEMS)]
+            return "editor’s takes", "/archive", [_to_take_item(take, at) for take, at in queries.list_takes_of_newest_days(ITEMS)]
         case "events":
             return "all events", "/", [*map(_to_event_item, queries.list_category_events(None, ITEMS).events)]
         case "stories":

@@ -51,14 +51,14 @@ def card_view(describe: Callable[..., Card]) -> View:
 
     @require_safe
     @wraps(describe)
-    def view(request: HttpRequest, **which: Any) -> HttpResponse:  # noqa: ARG001
+    def serve_preview_image(request: HttpRequest, **which: Any) -> HttpResponse:  # noqa: ARG001
         try:
             png = draw_card(describe(**which))
         except (NotFound, InvalidArgument, NothingPublished):
             return HttpResponse("There is no such card.\n", status=404, content_type="text/plain; charset=utf-8")
         return HttpResponse(png, content_type="image/png", headers={"Cache-Control": BRIEFLY})
 
-    return view
+    return serve_preview_image
 
 
 @card_view
