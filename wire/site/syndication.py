@@ -20,7 +20,7 @@ from wire.queries import Correction
 from wire.schemas.story import EditorTakeOut, StoryOut
 from wire.site.pages import parse_or_404, public_page
 from wire.site.search import FILTERS, SUBSCRIBED, describe_filters, read_form, read_params, write_query
-from wire.templatetags.wire_site import html
+from wire.templatetags.wire_site import render_markdown
 from wire.text.choices import Category, Topic
 from wire.text.provenance_manifest import to_rfc3339
 
@@ -158,7 +158,7 @@ def _news_item(story: StoryOut, event: EventView, **changes: Any) -> Item:
 
 
 def _to_take_item(take: EditorTakeOut, at: dt.datetime) -> Item:
-    return _item(take.url, take.title, [take.summary_short], "", at, at) | {"content_html": html(take.markdown)}
+    return _item(take.url, take.title, [take.summary_short], "", at, at) | {"content_html": render_markdown(take.markdown)}
 
 
 def _to_correction_item(correction: Correction) -> Item:
