@@ -60,7 +60,7 @@ def list_address_forms(draft: StoryDraft) -> list[StoryDraft]:
     return [*([] if draft.page_url else [draft]), *(_add_fragment(draft, page, mark) for mark in marks)]
 
 
-def find_known(
+def find_known_story(
     draft: StoryDraft, known_forms: Sequence[tuple[StoryDraft, Known]], feed_id: int | None
 ) -> tuple[StoryDraft, Known] | None:
     """Return the draft's story among those known by one of its forms: by headline and guid, headline, guid, or given address."""

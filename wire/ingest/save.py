@@ -14,7 +14,7 @@ from django.utils import timezone
 from sources.entries import Entry
 from wire.ingest import draft_comparison
 from wire.ingest.draft_comparison import Known, Outcome, follows_feed
-from wire.ingest.evidence import find_known, is_other_item, is_same_guid_item, is_twin, list_address_forms, separate_items
+from wire.ingest.evidence import find_known_story, is_other_item, is_same_guid_item, is_twin, list_address_forms, separate_items
 from wire.ingest.item_digests import ARCHIVE, FEED, write_first_input
 from wire.ingest.normalise import NEWS_LINK, SHARED_FIELDS, Context, Rejected, StoryDraft, normalise_entry
 from wire.models import Story, StoryAlias, StoryRevision, WireState
@@ -191,7 +191,7 @@ class _Batch:
                 known_forms = [pair for pair in known_forms if not self._find_past_story(pair[0].original_url, before)]
                 own = (pair for pair in known_forms if pair[0] is forms[0] and not is_other_item(draft, pair[1], feed_id))
                 found = next(own, None)  # the item's likeliest address was recorded for this item
-            found = found or find_known(draft, known_forms, feed_id)
+            found = found or find_known_story(draft, known_forms, feed_id)
             if found:
                 form, past = found
                 return form, next(known for known in self._by_url[form.original_url] if known.story is past.story)

@@ -16,7 +16,7 @@ from wire.queries.as_of import (
 from wire.queries.changes import get_changes, get_last_number
 from wire.queries.claim_corroboration import corroborate
 from wire.queries.day_changes import get_day_changes, view_day_changes
-from wire.queries.documents import EVENT, STORY, fetch_document, list_kinds, search_documents
+from wire.queries.documents import EVENT, STORY, fetch_document, list_kind_titles, search_documents
 from wire.queries.entities import find_entity, find_query_names, get_entity, list_entities, list_entity_events, list_named_entities
 from wire.queries.event_coverage import get_coverage, measure_coverage
 from wire.queries.events import (
@@ -32,7 +32,7 @@ from wire.queries.events import (
 from wire.queries.exports import describe_day_file, get_day_ndjson, get_export_page, get_ninjs_event, get_ninjs_story
 from wire.queries.limits import check_limits
 from wire.queries.pictures import find_shown_picture, get_picture
-from wire.queries.proofs import get_checkpoint, get_consistency, get_inclusion, get_log_leaves, get_proved_day, get_witnessed_logs
+from wire.queries.proofs import get_checkpoint, get_proved_day, get_witnessed_logs, list_leaves, prove_consistency, prove_inclusion
 from wire.queries.site_pages import (
     Correction,
     count_sitemaps,

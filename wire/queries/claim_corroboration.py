@@ -22,7 +22,7 @@ from wire.schemas import build_from
 from wire.schemas.params import Group
 from wire.schemas.proofs import CorroborationOut, EventCorroboration, VoiceOut
 from wire.schemas.story import StoryOut
-from wire.search.nearest import find_nearest
+from wire.search.nearest import find_nearest_stories
 from wire.text import claim_match
 from wire.text.claim_match import Statement
 from wire.text.lexicons import load_lexicon
@@ -108,7 +108,7 @@ def _measure_likeness(claim: str, views: Sequence[EventView]) -> dict[str, float
     """Return the cosine of a claim and each report, by chatbotnews_id; None without a model."""
     stories = [report.story for view in views for report in view.reports]
     position_of = {story.chatbotnews_id: get_position(story.published_at, story.chatbotnews_id) for story in stories}
-    nearest = find_nearest(claim, 1, None, None, position_of.values())
+    nearest = find_nearest_stories(claim, 1, None, None, position_of.values())
     return nearest and {story_id: nearest.cosines.get(at, 0.0) for story_id, at in position_of.items()}
 
 

@@ -29,7 +29,7 @@ from wire.queries.stories import (
 from wire.schemas import build_from
 from wire.schemas.params import LIST_LIMIT
 from wire.schemas.story import EventBrief, EventsOut, StoryOut, estimate_tokens
-from wire.search.cursor import build_cursor_error, count_capped, decode_cursor, encode_cursor, encode_story_position
+from wire.search.cursor import build_cursor_error, count_rows, decode_cursor, encode_cursor, encode_story_position
 from wire.text.choices import Category, Status, Topic
 from wire.text.filters import Genre, find_genre
 from wire.text.identity import is_story_id
@@ -178,13 +178,13 @@ def list_days_down_from(day: dt.date) -> Iterator[tuple[dt.date, list[EventView]
 
 def list_category_events(category: Category | None, limit: int, cursor: str | None = None) -> EventList:
     """Return events of all days, with a report in a category where one is given. Raises: InvalidArgument for a strange cursor."""
-    total = count_capped(select_category_ids, category)
+    total = count_rows(select_category_ids, category)
     return build_event_page(f"events {category}", select_category(category), total, limit, cursor, prefix="")
 
 
 def list_topic_events(topic: Topic, limit: int, cursor: str | None = None) -> EventList:
     """Return events with a report on a topic, of all days. Raises: InvalidArgument for a strange cursor."""
-    total = count_capped(select_topic_ids, topic)
+    total = count_rows(select_topic_ids, topic)
     return build_event_page(f"events on {topic}", StoryTopic.objects.about(topic), total, limit, cursor)
 
 

@@ -19,7 +19,7 @@ from wire.publishing.story_json import COLUMNS, read_stories_json, to_citable
 from wire.schemas.params import LIST_LIMIT, SEARCH_LIMIT, Group, Sort
 from wire.schemas.stories_answer import StoriesAnswer
 from wire.schemas.story import CitationOut, SearchOut, StoriesOut, StoryOut, TopicOut
-from wire.search.cursor import COUNTED, Position, count_capped, decode_cursor, decode_position, encode_cursor, encode_story_position
+from wire.search.cursor import COUNTED, Position, count_rows, decode_cursor, decode_position, encode_cursor, encode_story_position
 from wire.search.ranking import Scope, build_newest_page
 from wire.search.service import search_stories
 from wire.text.choices import Category, Status, Topic
@@ -80,12 +80,12 @@ def get_citation(story_id: str, citation_format: CitationFormat = CitationFormat
 
 def list_stories(limit: int = LIST_LIMIT, cursor: str | None = None) -> StoriesAnswer[StoriesOut]:
     """Return one page of all stories, newest first. Raises: InvalidArgument for a strange cursor."""
-    return _list_page("stories", Story.objects.live(), count_capped(select_category_ids, None), limit, cursor)
+    return _list_page("stories", Story.objects.live(), count_rows(select_category_ids, None), limit, cursor)
 
 
 def get_category(category: Category, limit: int = LIST_LIMIT, cursor: str | None = None) -> StoriesAnswer[StoriesOut]:
     """Return one page of a category's stories of all days, newest first. Raises: InvalidArgument for a strange cursor."""
-    return _list_page(f"category {category}", select_category(category), count_capped(select_category_ids, category), limit, cursor)
+    return _list_page(f"category {category}", select_category(category), count_rows(select_category_ids, category), limit, cursor)
 
 
 def list_source_stories(slug: str, limit: int = LIST_LIMIT, cursor: str | None = None) -> StoriesAnswer[StoriesOut]:
@@ -94,7 +94,7 @@ def list_source_stories(slug: str, limit: int = LIST_LIMIT, cursor: str | None =
     if publication is None:
         raise NotFound("There is no such publication.", "The roster is at /sources.")
     stories = Story.objects.live().filter(publication=publication)
-    return _list_page(f"source {slug}", stories, count_capped(_select_publication_ids, publication), limit, cursor)
+    return _list_page(f"source {slug}", stories, count_rows(_select_publication_ids, publication), limit, cursor)
 
 
 def get_topic_coverage(
@@ -108,7 +108,7 @@ def get_topic_coverage(
 
     Raises: InvalidArgument for a strange cursor.
     """
-    total = count_capped(select_topic_ids, topic, since, until)
+    total = count_rows(select_topic_ids, topic, since, until)
     about = StoryTopic.objects.about(topic, since, until)
     page, summary = list_coverage(f"topic {topic}", f"about {topic.label}", about, total, since, until, limit, cursor)
     head = TopicOut.model_construct(topic=topic, label=topic.label, summary=summary, **dict(page.head))
@@ -140,8 +140,8 @@ def list_heads() -> tuple[list[ListHead], list[ListHead]]:
         newest = read_stories_json(read_story_rows(rows, (None, ""), 1, columns))
         return ListHead(name, *total, next(map(StoryOut.model_validate_json, newest), None))
 
-    categories = [head(one, count_capped(select_category_ids, one), select_category(one)) for one in Category]
-    topics = [head(one, count_capped(select_topic_ids, one), StoryTopic.objects.about(one), LINKED_COLUMNS) for one in Topic]
+    categories = [head(one, count_rows(select_category_ids, one), select_category(one)) for one in Category]
+    topics = [head(one, count_rows(select_topic_ids, one), StoryTopic.objects.about(one), LINKED_COLUMNS) for one in Topic]
     return categories, topics
 
 

@@ -64,13 +64,13 @@ def build_cursor_error() -> InvalidArgument:
     )
 
 
-def count_capped(select: Callable[..., QuerySet[Any, Any]], *arguments: Any) -> tuple[int, bool]:
+def count_rows(select: Callable[..., QuerySet[Any, Any]], *arguments: Any) -> tuple[int, bool]:
     """Return how many rows `select` has, at most COUNTED, and whether that is all."""
     generation = memory_cache.answers.generation
-    found = (_count_rows.__wrapped__ if generation is None else _count_rows)(generation, select, *arguments)
+    found = (_count_rows_cached.__wrapped__ if generation is None else _count_rows_cached)(generation, select, *arguments)
     return min(found, COUNTED), found <= COUNTED
 
 
 @lru_cache(maxsize=1000)
-def _count_rows(_generation: tuple[Any, ...] | None, select: Callable[..., QuerySet[Any, Any]], *arguments: Any) -> int:
+def _count_rows_cached(_generation: tuple[Any, ...] | None, select: Callable[..., QuerySet[Any, Any]], *arguments: Any) -> int:
     return select(*arguments)[: COUNTED + 1].count()

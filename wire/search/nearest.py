@@ -127,7 +127,7 @@ class StoryVectors:
 _story_vectors: Final = cache(StoryVectors)
 
 
-def find_nearest(question: str, many: int, low: int | None, high: int | None, others: Collection[int]) -> Nearest | None:
+def find_nearest_stories(question: str, many: int, low: int | None, high: int | None, others: Collection[int]) -> Nearest | None:
     """Return what `StoryVectors.find_nearest` does; None without a model."""
     model = load_embedder()
     if model is None:

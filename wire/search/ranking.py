@@ -13,7 +13,7 @@ from wire.schemas.params import Group, Sort
 from wire.schemas.stories_answer import StoriesAnswer, set_field
 from wire.schemas.story import SearchOut
 from wire.search.cursor import COUNTED, build_cursor_error, decode_cursor, encode_cursor
-from wire.search.nearest import find_nearest
+from wire.search.nearest import find_nearest_stories
 from wire.text.search_query import ALL, MOST, SOME, Query, Term, Text
 
 POOL: Final = 500  # up to so many matches are ranked together
@@ -209,7 +209,7 @@ def _match_any(scope: Scope, question: Query, texts: dict[int, StoryText], pagin
     by_words = sorted(hits, reverse=True)[:COMPARED]
     ranked, near = [[hit.position for hit in by_words]], None
     may_mean = not any(term.is_required for term in question.terms)  # who quotes wants the words
-    if may_mean and (near := find_nearest(asked, NEAREST, scope.low, scope.high, ranked[0])):
+    if may_mean and (near := find_nearest_stories(asked, NEAREST, scope.low, scope.high, ranked[0])):
         usual = sum(near.cosines.values()) / (len(near.cosines) or 1)
         weighed = [(hit.score + MEANING_WEIGHT * near.cosines.get(hit.position, usual), hit) for hit in by_words]
         read = _filter_marks(_read_texts([position for position in near.positions if position not in texts]), scope)

@@ -55,7 +55,7 @@ def search_stories(
     """
     period = find_period(query, today)
     spelled = period.rest if period else query
-    right = suggest_corrections(_QUOTED.sub(" ", spelled))
+    right = suggest_spellings(_QUOTED.sub(" ", spelled))
     if right:
         spelled = _WORD.sub(lambda word: right.get(word[0].casefold(), word[0]), spelled)
     if not split_chains(spelled) and period is None:
@@ -99,7 +99,7 @@ def _find_page(query: str, scope: Scope, limit: int, cursor: str | None, sort: S
     return build_ranked_page(scope, asked, query, limit, cursor, group)
 
 
-def suggest_corrections(question: str) -> dict[str, str]:
+def suggest_spellings(question: str) -> dict[str, str]:
     """Return, for each word that no story holds and no dictionary knows, the nearest that stories use, one slip away, the most
     frequent of several. A name is put right by names only: Sonos may be missing from the news, but it is no slip of "songs".
     """
