@@ -180,7 +180,7 @@ def calls(stories: int) -> dict[str, Call]:
     from benchmarks import wires
     from wire import queries
     from wire.models import Story
-    from wire.search.cursor import encode_cursor, encode_place
+    from wire.search.cursor import encode_cursor, encode_position
     from wire.text.choices import Category, Topic
 
     dice = random.Random(3)
@@ -192,7 +192,7 @@ def calls(stories: int) -> dict[str, Call]:
 
     def place(dice: random.Random, name: str) -> str:
         story_id, published_at, *_ = dice.choice(some)
-        return encode_cursor(name, encode_place((published_at, story_id)))
+        return encode_cursor(name, encode_position((published_at, story_id)))
 
     def phrase(dice: random.Random) -> str:
         said = dice.choice(some)[5].rstrip(".").split()
@@ -231,7 +231,7 @@ def calls(stories: int) -> dict[str, Call]:
         "list_days, deep": lambda d: queries.list_published_days(cursor=encode_cursor("days", d.choice(some)[2].isoformat())),
         "get_archive": lambda d: queries.get_archived_day(d.choice(some)[2]),
         "get_provenance": lambda d: queries.get_provenance(d.choice(some)[2]),
-        "latest_takes": lambda _: queries.list_latest_takes(20),
+        "latest_takes": lambda _: queries.list_takes_of_newest_days(20),
         "todays_stories": lambda _: queries.list_todays_stories(),
         "get_event": lambda d: queries.get_event(d.choice(some)[3]),
         "corrections": lambda _: queries.list_corrections(2),

@@ -62,7 +62,7 @@ def main(days: int) -> None:
         previous = hashed
     Snapshot.objects.bulk_create(rows, batch_size=100)
     started = time.perf_counter()
-    log.append_missing()
+    log.append_missing_snapshots()
     seconds = time.perf_counter() - started
 
     from wire.models import LogEntry
@@ -86,7 +86,7 @@ def main(days: int) -> None:
     times, sizes = [], []
     for chosen in asked * 4:
         started = time.perf_counter()
-        found = queries.get_inclusion(chosen)
+        found = queries.prove_inclusion(chosen)
         times.append(1000 * (time.perf_counter() - started))
         sizes.append(len(found.model_dump_json()))
     figures = [

@@ -126,7 +126,7 @@ def _choose_way(way: str) -> Callable[[str], object]:
     from django.db import connection
 
     from wire import queries
-    from wire.search.nearest import find_nearest
+    from wire.search.nearest import find_nearest_stories
 
     def rank_by_fts5(question: str) -> object:
         any_word = " OR ".join(f'"{word}"' for word in re.findall(r"\w+", question))
@@ -138,7 +138,7 @@ def _choose_way(way: str) -> Callable[[str], object]:
         _index_by_fts5()
         return rank_by_fts5
     if way == "dense":
-        return lambda question: find_nearest(question, 10, None, None, ())
+        return lambda question: find_nearest_stories(question, 10, None, None, ())
     return queries.search_wire
 
 

@@ -17,7 +17,7 @@ from django.db import connection, models, transaction
 
 from sources.models import Publication
 from wire.models import Event, SearchDocument, SigningKey, Snapshot, Story, StoryRevision, StoryTopic, WireState
-from wire.models.search import get_place
+from wire.models.search import get_position
 from wire.publishing import story_json
 from wire.publishing.indexing import build_document
 from wire.text import provenance_manifest
@@ -115,7 +115,7 @@ def _write_stories(number: int) -> None:
                 for n, topic in enumerate(revision.topics)
             ]
             _write(StoryTopic, topics)
-            documents = {get_place(s.published_at, s.chatbotnews_id): build_document(s, revision) for s, revision in batch}
+            documents = {get_position(s.published_at, s.chatbotnews_id): build_document(s, revision) for s, revision in batch}
             _write(SearchDocument, [SearchDocument(place=at, **fields) for at, fields in sorted(documents.items())])
 
 

@@ -6,7 +6,8 @@ from django.views.generic import RedirectView
 
 from config.api import api
 from config.plugins import list_plugins
-from wire.site import about_pages, cards, docs_pages, errors, exports, metrics, pages, pictures, search, syndication, well_known
+from wire.site import about_pages, docs_pages, errors, exports, metrics, pages, pictures, search, syndication, well_known
+from wire.site.preview_images import describe_day, describe_event, describe_site, describe_story
 
 urlpatterns = [
     path("", pages.home, name="home"),
@@ -46,10 +47,10 @@ urlpatterns = [
     path("docs/files/<path:name>", docs_pages.linked_file, name="docs-file"),
     path("docs/<path:name>.md", docs_pages.document_markdown, name="docs-markdown"),
     path("docs/<path:name>", docs_pages.document, name="docs-page"),
-    path("og/site.png", cards.describe_site, name="card"),
-    path("og/story/<str:story_id>.png", cards.describe_story, name="story-card"),
-    path("og/event/<str:event_id>.png", cards.describe_event, name="event-card"),
-    path("og/day/<str:day>.png", cards.describe_day, name="day-card"),
+    path("og/site.png", describe_site, name="card"),
+    path("og/story/<str:story_id>.png", describe_story, name="story-card"),
+    path("og/event/<str:event_id>.png", describe_event, name="event-card"),
+    path("og/day/<str:day>.png", describe_day, name="day-card"),
     path("pictures/<str:story_id>.webp", pictures.picture, name="picture"),
     path("feeds/<str:name>.<str:form>", syndication.feed, name="feed"),
     path("sitemap.xml", well_known.sitemap, name="sitemap"),

@@ -49,7 +49,7 @@ DIFFERS_BY_DATABASE = (
     "wire/corpora/factchecks/test_vector_store.py",
     "wire/corpora/timeline/test_releases.py",
     "wire/corpora/timeline/test_search.py",
-    "wire/ingest/test_duplicates.py",
+    "wire/ingest/test_twin_stories.py",
     "wire/ingest/test_ingest.py",
     "wire/ingest/test_rebuild.py",
     "wire/ops/archive/test_dump.py",

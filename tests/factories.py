@@ -12,7 +12,7 @@ from sources.entries import Entry
 from sources.models import Feed, FetchHost
 from tests.feedserver import FeedServer
 from wire.ingest import classifier_terms
-from wire.ingest.match import Outcome
+from wire.ingest.draft_comparison import Outcome
 from wire.ingest.normalise import Context, Rejected
 from wire.ingest.save import save_entries
 from wire.models import Snapshot, Story

@@ -17,7 +17,7 @@ from typing import Any, Final
 
 import pytest
 
-from config import ed25519
+from config import key_files
 from tests.clients.server import ROOT, free_port
 
 UV: Final = Path(sys.executable).with_name("uv")
@@ -57,7 +57,7 @@ def test_a_release_is_what_its_checksums_and_its_signature_say(wheel: Path, tmp_
     if not UV.with_name("cyclonedx-py").exists():
         pytest.fail("cyclonedx-bom is missing; requirements-dev.lock has it")
     key, public, dist = tmp_path / "key.pem", tmp_path / "key.pub", tmp_path / "dist"
-    key.write_bytes(ed25519.generate_pem())
+    key.write_bytes(key_files.generate_pem())
     subprocess.run(["openssl", "pkey", "-in", key, "-pubout", "-out", public], check=True)
     made = ["make", "-o", f"{UV.parent}/.dev", "release", f"DIST={dist}", f"RELEASE_KEY={key}", f"BIN={UV.parent}"]
     subprocess.run(made, cwd=ROOT, check=True, capture_output=True)

@@ -17,7 +17,7 @@ def prepare_reference_data(**_kwargs: Any) -> None:
     classifier_terms.sync_shipped_terms()
     entity_links.sync_shipped_entities()
     try:
-        log.append_missing()  # of a wire from before there was one
+        log.append_missing_snapshots()  # of a wire from before there was one
         signing.sign_newest_checkpoint()
     except WireError as error:  # a damaged log stops no migration: it is signed no further, and verifywire names it
         logging.getLogger(__name__).error("%s %s", error.message, error.hint)

@@ -45,7 +45,7 @@ def _finders(today: dt.date) -> Mapping[str, Find]:
     from benchmarks.quality.bm25 import PlainBM25, terms
     from wire.models import SearchDocument, Story
     from wire.schemas.params import Group
-    from wire.search.nearest import find_nearest
+    from wire.search.nearest import find_nearest_stories
     from wire.search.ranking import Scope
     from wire.search.service import search_stories
 
@@ -61,8 +61,8 @@ def _finders(today: dt.date) -> Mapping[str, Find]:
             return search_wire(text)
 
     def search_by_meaning(text: str) -> list[str]:
-        near = find_nearest(text, SHOWN, None, None, ())
-        return [ids[place] for place in near.places] if near else []
+        near = find_nearest_stories(text, SHOWN, None, None, ())
+        return [ids[position] for position in near.positions] if near else []
 
     return {
         "the wire": search_wire,

@@ -46,7 +46,7 @@ class EntryCache:
             self._touched.add(key)
         return entry
 
-    async def load_from_table(self, key: str) -> Entry | None:
+    async def load_entry_from_table(self, key: str) -> Entry | None:
         try:
             entry = await self._reads.run_in_batch(key)
         except Exception:
@@ -60,7 +60,7 @@ class EntryCache:
         return entry
 
     async def find(self, key: str) -> Entry | None:
-        return self.get(key) or await self.load_from_table(key)
+        return self.get(key) or await self.load_entry_from_table(key)
 
     def add(self, entry: Entry) -> None:
         self._unwritten[entry.key] = entry
@@ -77,7 +77,7 @@ class EntryCache:
         if (old := self._entries.pop(key, None)) is not None:
             self._bytes -= old.size + OVERHEAD
 
-    async def write_pending(self) -> None:
+    async def write_pending_entries(self) -> None:
         """Write what waits, together with what others fetched meanwhile. What cannot be written now goes on waiting."""
         try:
             if self._unwritten:
@@ -85,14 +85,14 @@ class EntryCache:
         except Exception:
             log.exception("Entries cannot be written; they wait for the next try.")
 
-    async def drop_deleted(self) -> None:
+    async def drop_deleted_entries(self) -> None:
         written = [key for key in self._entries if key not in self._unwritten]
         known = await self._context.write(partial(_list_known_keys, written))
         for key in written:
             if key not in known and key not in self._unwritten:  # fetched again meanwhile
                 self._drop_from_memory(key)
 
-    def pop_touched(self) -> list[str]:
+    def pop_touched_keys(self) -> list[str]:
         """Return the keys that were in use since the last call."""
         touched, self._touched = list(self._touched), set()
         return touched
@@ -126,7 +126,7 @@ def touch_entries(keys: Sequence[str], now: float) -> None:
         Entry.objects.filter(pk__in=batch).update(used_at=now)
 
 
-def delete_expired(max_bytes: int, now: float) -> None:
+def delete_expired_entries(max_bytes: int, now: float) -> None:
     """Delete what is past its stale window; then, while the rest is too large, what was used longest ago."""
     Entry.objects.filter(gone_after__lt=now).delete()
     excess = (Entry.objects.aggregate(all=Sum("size"))["all"] or 0) - max_bytes

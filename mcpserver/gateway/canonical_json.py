@@ -11,10 +11,10 @@ EXACT: Final = 2**53 - 1  # the largest whole number that a double holds exactly
 
 def hash_json(data: Any) -> str:
     """Return the SHA-256 hex of the RFC 8785 JSON. Raises: rfc8785.CanonicalizationError."""
-    return hashlib.sha256(encode_canonical(data)).hexdigest()
+    return hashlib.sha256(encode_canonical_json(data)).hexdigest()
 
 
-def encode_canonical(data: Any) -> bytes:
+def encode_canonical_json(data: Any) -> bytes:
     """Return the RFC 8785 JSON. Raises: rfc8785.CanonicalizationError."""
     # orjson is ten times as fast, and writes the same where names are ASCII, whole numbers are exact, and no other number is
     # written with an exponent by either.

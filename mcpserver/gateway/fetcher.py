@@ -86,7 +86,7 @@ class Fetcher:
         resource, fetch = request.resource, self._fetches.get(request.key)
         if fetch is None:
             if refusal := self.client.explain_refusal(_build_upstream_call(request)):
-                attempts.append(self.skip_fetch(request.uri, resource.upstream, refusal.code, refusal.detail))
+                attempts.append(self.to_attempt(request.uri, resource.upstream, refusal.code, refusal.detail))
                 return None
             fetch = self._start_fetch(Fetch(request, deadline), max_attempts or resource.attempts)
         loop = asyncio.get_running_loop()
@@ -98,7 +98,7 @@ class Fetcher:
         attempts += fetch.attempts
         if fetch.entry is None and not fetch.is_over and fetch.next_at is None:
             detail = "No answer within this request's time; fetching continues in the background."
-            attempts.append(self.skip_fetch(request.uri, resource.upstream, client_interface.TIMEOUT, detail))
+            attempts.append(self.to_attempt(request.uri, resource.upstream, client_interface.TIMEOUT, detail))
         return fetch
 
     def refresh(self, request: GatewayRequest) -> None:
@@ -114,7 +114,7 @@ class Fetcher:
         of = (breaker for name, breaker in self.breakers.items() if self.policy.resources[name].upstream == upstream)
         return max(of, key=lambda breaker: breaker.failures, default=CircuitBreaker(self.policy.circuit, self.context))
 
-    def skip_fetch(self, uri: str, upstream: str, code: str, detail: str) -> Attempt:
+    def to_attempt(self, uri: str, upstream: str, code: str, detail: str) -> Attempt:
         return Attempt(uri, upstream, self.context.now(), error=code, detail=detail)
 
     def _start_fetch(self, fetch: Fetch, max_attempts: int) -> Fetch:
@@ -127,7 +127,7 @@ class Fetcher:
         try:
             for number in itertools.count(1):
                 try:
-                    fetch.entry = await self._try_once(fetch, is_retry=number > 1)
+                    fetch.entry = await self._try_fetch_once(fetch, is_retry=number > 1)
                     break
                 except UpstreamError as error:
                     waits = self.policy.defaults.waits
@@ -140,14 +140,14 @@ class Fetcher:
                 await fetch.pause_before_retry(wait)
         except Exception:
             log.exception("Asking %s failed on our side.", upstream)
-            fetch.attempts.append(self.skip_fetch(request.uri, upstream, client_interface.INTERNAL, InternalError().message))
+            fetch.attempts.append(self.to_attempt(request.uri, upstream, client_interface.INTERNAL, InternalError().message))
         finally:
             fetch.is_over = True
             if self._fetches.get(request.key) is fetch:
                 del self._fetches[request.key]
             fetch.notify_waiting()
 
-    async def _try_once(self, fetch: Fetch, *, is_retry: bool) -> Entry:
+    async def _try_fetch_once(self, fetch: Fetch, *, is_retry: bool) -> Entry:
         """Raises: UpstreamError."""
         request, upstream = fetch.request, fetch.request.resource.upstream
         breaker, attempt = self.breakers[request.resource.name], Attempt(request.uri, upstream, self.context.now())
@@ -238,13 +238,13 @@ class Fetcher:
                 self.cache.add(await self._build_history(request, entry))
             if resource.answers != "transactions" or all(row["status"] != "pending" for row in data["transactions"]):
                 self.cache.add(entry)
-            await self.cache.write_pending()
+            await self.cache.write_pending_entries()
         return entry
 
     def build_entry(self, request: GatewayRequest, answer: UpstreamAnswer) -> Entry:
         """Raises: UpstreamError for data that are too large or no JSON."""
         resource, now = request.resource, self.context.now()
-        ttl = resource.ttl_for(request.params)
+        ttl = resource.get_ttl(request.params)
         is_stored = ttl and (resource.private or not answer.is_private)
         ttl = min(ttl, ttl if answer.ttl is None else answer.ttl) if is_stored else 0.0  # as short as the upstream wants it
         entry = Entry(
@@ -273,16 +273,16 @@ class Fetcher:
 
     async def _build_history(self, request: GatewayRequest, entry: Entry) -> Entry:
         """Return an entry of all transactions that were ever seen, for the time when nobody answers."""
-        await self.cache.load_from_table(request.history_key)  # another process may have added to it
+        await self.cache.load_entry_from_table(request.history_key)  # another process may have added to it
         before = [await self.cache.find(key) for key in (request.history_key, request.key)]
         found = payload_schemas.merge_settled_transactions([entry.data, *(old.data for old in before if old is not None)])
-        history = copy_with_data(entry, request.history_key, request.resource.answers, found)
+        history = copy_entry_with_data(entry, request.history_key, request.resource.answers, found)
         history.fresh_until = entry.fetched_at
         history.note = "These are all the transactions seen so far that can no longer change."
         return history
 
 
-def copy_with_data(entry: Entry, key: str, kind: str, data: Any) -> Entry:
+def copy_entry_with_data(entry: Entry, key: str, kind: str, data: Any) -> Entry:
     other = copy(entry)
     other.key = key
     _set_entry_data(other, kind, data)

@@ -113,7 +113,7 @@ def _select_genuine(agent_id: str) -> models.QuerySet[Heartbeat]:
     return Heartbeat.objects.filter(agent_id=agent_id).exclude(verdict=Verdict.REJECTED).order_by("-timestamp")
 
 
-def find_heartbeat_for(key: str, since: dt.datetime, now: dt.datetime) -> Heartbeat | None:
+def find_answered_heartbeat(key: str, since: dt.datetime, now: dt.datetime) -> Heartbeat | None:
     """Return the newest heartbeat that answered this request after `since`; its `data` is what was handed out."""
     rows = Heartbeat.objects.filter(key=key, received_at__gt=since, received_at__lte=now + SKEW)
     return rows.exclude(verdict=Verdict.REJECTED).order_by("-received_at").first()

@@ -123,8 +123,8 @@ class RequestLogger:
                 return
 
     async def flush(self) -> None:
-        touched = self._entries.pop_touched()
-        await self._entries.write_pending()
+        touched = self._entries.pop_touched_keys()
+        await self._entries.write_pending_entries()
         pending, self._pending = self._pending, Pending()
         pending.files += self._journal.end_batch()
         try:
@@ -152,7 +152,7 @@ class RequestLogger:
             # Count what killed processes left, before old rows go: a row says that its request was counted.
             for file, lines in journal.read_orphaned_files(self._folder):
                 _write_pending(_read_journal(file, lines))
-            cache.delete_expired(self._max_bytes, now)
+            cache.delete_expired_entries(self._max_bytes, now)
             last = RequestLog.objects.order_by("-pk").values_list("pk", flat=True)[self._max_rows : self._max_rows + 1].first()
             if last:
                 RequestLog.objects.filter(pk__lte=last).delete()

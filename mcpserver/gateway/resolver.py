@@ -20,7 +20,7 @@ from mcpserver.gateway.auth import Caller
 from mcpserver.gateway.cache import EntryCache
 from mcpserver.gateway.canonical_json import hash_json
 from mcpserver.gateway.circuit_breaker import CircuitBreaker
-from mcpserver.gateway.fetcher import Fetch, Fetcher, copy_with_data
+from mcpserver.gateway.fetcher import Fetch, Fetcher, copy_entry_with_data
 from mcpserver.gateway.limiter import Quota
 from mcpserver.gateway.models import Entry, UpstreamState
 from mcpserver.gateway.process_context import ProcessContext
@@ -73,14 +73,14 @@ class Resolver:
         self._log_response(response, request.caller, began)
         return response
 
-    def repeat_cached(self, request: GatewayRequest, entry: Entry, before: GatewayResponse) -> GatewayResponse:
+    def repeat_cached_response(self, request: GatewayRequest, entry: Entry, before: GatewayResponse) -> GatewayResponse:
         """Return once more what was answered from this entry: with an id and an age of its own, logged and counted."""
         began = time.perf_counter()
         response = self._build_response(request, CACHED, entry, before=before)
         self._log_response(response, request.caller, began)
         return response
 
-    def get_fresh_in_memory(self, request: GatewayRequest) -> Entry | None:
+    def get_fresh_entry_in_memory(self, request: GatewayRequest) -> Entry | None:
         now, entry = self.context.now(), self.cache.get(request.key)
         if entry is None or not entry.is_fresh(now, self.client.marker(request.resource.upstream)):
             return None
@@ -91,7 +91,7 @@ class Resolver:
     async def follow_desk_changes(self) -> None:
         """Follow the desk's numbers and `gateway forget`. What cannot be read changes nothing."""
         try:
-            await self.cache.drop_deleted()
+            await self.cache.drop_deleted_entries()
             resets = await self.context.read(lambda: dict(UpstreamState.objects.values_list("name", "resets")))
             policy = await self.context.read(self.read_policy) if self.read_policy is not None else self.policy
         except PolicyError as error:
@@ -124,7 +124,7 @@ class Resolver:
             self.context.start_task(self.follow_desk_changes())
 
     async def _find_response(self, request: GatewayRequest, deadline: float) -> GatewayResponse:
-        entry = await self._find_fresh_entry(request) or await self._find_heartbeat_entry(request)
+        entry = await self._find_fresh_entry(request) or await self._find_last_heartbeat_answer(request)
         if entry is not None:
             return self._build_response(request, CACHED, entry)
         attempts: list[Attempt] = []
@@ -136,14 +136,14 @@ class Resolver:
         if entry is not None:
             other = self.policy.resources[entry.resource].answers
             if other != kind:
-                entry = copy_with_data(entry, entry.key, kind, payload_schemas.convert_payload(entry.data, other, kind))
+                entry = copy_entry_with_data(entry, entry.key, kind, payload_schemas.convert_payload(entry.data, other, kind))
             return self._build_response(request, FALLBACK, entry, attempts, fetch)
         if kind == "transactions":  # those that were seen in answers to any question answer each
             entry = await self.cache.find(request.history_key)
             if entry is not None:
                 wallet, rows = str(request.params.get("wallet_address") or "").lower(), entry.data["transactions"]
                 found = [row for row in rows if not wallet or wallet in (row["from"].lower(), row["to"].lower())]
-                entry = copy_with_data(entry, request.key, kind, {"transactions": found})
+                entry = copy_entry_with_data(entry, request.key, kind, {"transactions": found})
         else:
             entry = await self.cache.find(request.key)
         if entry is not None and entry.is_usable(self.context.now()):
@@ -151,13 +151,13 @@ class Resolver:
         return self._build_response(request, EXHAUSTED, None, attempts, fetch)
 
     async def _find_fresh_entry(self, request: GatewayRequest) -> Entry | None:
-        entry = self.get_fresh_in_memory(request)
-        if entry is None and request.resource.ttl_for(request.params) and not self.fetcher.is_fetching(request):
-            await self.cache.load_from_table(request.key)
-            entry = self.get_fresh_in_memory(request)
+        entry = self.get_fresh_entry_in_memory(request)
+        if entry is None and request.resource.get_ttl(request.params) and not self.fetcher.is_fetching(request):
+            await self.cache.load_entry_from_table(request.key)
+            entry = self.get_fresh_entry_in_memory(request)
         return entry
 
-    async def _find_heartbeat_entry(self, request: GatewayRequest) -> Entry | None:
+    async def _find_last_heartbeat_answer(self, request: GatewayRequest) -> Entry | None:
         """Return the heartbeat that answered this request last, until the next is due: its response may have been lost."""
         resource = request.resource
         if resource.answers != "heartbeat" or self.fetcher.is_fetching(request):
@@ -165,7 +165,7 @@ class Resolver:
         now = dt.datetime.fromtimestamp(self.context.now(), dt.UTC)
         since = now - dt.timedelta(seconds=max(resource.min_interval, resource.period / resource.limit))
         try:
-            found = await self.context.read(partial(heartbeat_verification.find_heartbeat_for, request.key, since, now))
+            found = await self.context.read(partial(heartbeat_verification.find_answered_heartbeat, request.key, since, now))
         except Exception:
             log.exception("The table of heartbeats cannot be read.")
             return None
@@ -182,17 +182,17 @@ class Resolver:
         for uri in request.resource.chain:
             member = build_chain_request(self.policy, uri, request)
             if member is None:
-                attempts.append(self.fetcher.skip_fetch(uri, request.resource.upstream, SKIPPED, "An agent attribute is missing."))
+                attempts.append(self.fetcher.to_attempt(uri, request.resource.upstream, SKIPPED, "An agent attribute is missing."))
                 continue
             upstream = member.resource.upstream
             if not request.caller.may_read(member.resource.uri):
-                attempts.append(self.fetcher.skip_fetch(member.uri, upstream, NOT_GRANTED, "The agent may not read it."))
+                attempts.append(self.fetcher.to_attempt(member.uri, upstream, NOT_GRANTED, "The agent may not read it."))
                 continue
             if (entry := await self._find_fresh_entry(member)) is not None:
                 return entry
             if any(attempt.upstream == upstream and attempt.error in ENDS_CHAIN for attempt in attempts):
                 detail = f"{upstream} does not answer at the moment."
-                attempts.append(self.fetcher.skip_fetch(member.uri, upstream, SKIPPED, detail))
+                attempts.append(self.fetcher.to_attempt(member.uri, upstream, SKIPPED, detail))
                 continue
             fetch = await self.fetcher.fetch(member, deadline, attempts, max_attempts=1)
             if fetch is not None and fetch.entry is not None:

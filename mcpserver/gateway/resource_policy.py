@@ -155,7 +155,7 @@ class Resource:
     def fill_uri(self, params: Mapping[str, Any]) -> str:
         return _HOLE.sub(lambda hole: str(params[hole[2]]) if hole[1] else quote(str(params[hole[2]]), safe="-._~"), self.uri)
 
-    def ttl_for(self, params: Mapping[str, Any]) -> float:
+    def get_ttl(self, params: Mapping[str, Any]) -> float:
         matching = (ttl for key, ttl in self.ttl_of.items() if str(params.get(key.partition("=")[0])) == key.partition("=")[2])
         return next(matching, self.ttl)
 

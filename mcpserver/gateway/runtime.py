@@ -97,14 +97,14 @@ async def get_resolver() -> Resolver:
             )
             if before is not None:
                 log.warning("The policy and its secrets were read again.")
-                task = asyncio.create_task(_close_later(before))
+                task = asyncio.create_task(_close_resolver_later(before))
                 _retiring.add(task)
                 task.add_done_callback(_retiring.discard)
         assert _resolver is not None  # noqa: S101
         return _resolver
 
 
-async def _close_later(before: Resolver) -> None:
+async def _close_resolver_later(before: Resolver) -> None:
     await asyncio.sleep(LONGEST_WAIT)
     await before.close()
 

@@ -161,14 +161,14 @@ def find_fast_path(method: str, params: Any, version: str) -> Callable[[], bytes
         return None
     request, entry = known[:2]
     is_current = resolver.policy.resources.get(request.resource.name) is request.resource  # else the desk changed its numbers
-    if not is_current or resolver.get_fresh_in_memory(request) is not entry:
+    if not is_current or resolver.get_fresh_entry_in_memory(request) is not entry:
         return None
     return partial(_render_fast, resolver, uri, known, version)
 
 
 def _render_fast(resolver: Resolver, uri: str, known: FastRead, version: str) -> bytes:
     request, entry, before, data_text = known
-    response = resolver.repeat_cached(request, entry, before)
+    response = resolver.repeat_cached_response(request, entry, before)
     text = _escape_json(response.head) + data_text + _escape_json(response.tail)
     result = b'{"contents":[{"uri":' + orjson.dumps(uri) + b',"mimeType":"application/json","text":"' + text + b'"}]'
     if version in MODERN_PROTOCOL_VERSIONS:
@@ -183,7 +183,7 @@ def _cache_fast_read(uri: str, caller: Caller, response: GatewayResponse) -> Non
     if response.outcome != CACHED or resolver is None:
         return
     request = parse_request(resolver.policy, uri, caller)
-    entry = resolver.get_fresh_in_memory(request)
+    entry = resolver.get_fresh_entry_in_memory(request)
     if entry is not None:
         if len(_pieces) >= 500:
             _pieces.clear()

@@ -27,7 +27,7 @@ from tests.citations.stories import STORY as CITED
 from wire import queries
 from wire.ingest import classifier_terms
 from wire.ingest.normalise import GOOGLE_NEWS, Context, Rejected, normalise_entry
-from wire.search.cursor import decode_cursor, decode_place, encode_cursor, encode_place
+from wire.search.cursor import decode_cursor, decode_position, encode_cursor, encode_position
 from wire.search.ranking import KINDS
 from wire.text.choices import Category
 from wire.text.identity import canonical_url
@@ -127,8 +127,8 @@ def cursors(data: bytes) -> None:
     with suppress(WireError):
         kind, values = decode_cursor(cursor, LISTS)
         assert orjson.dumps(decode_cursor(encode_cursor(kind, *values), LISTS)) == orjson.dumps((kind, values))
-        place = decode_place(values[0])
-        assert decode_place(encode_place(place)) == place
+        place = decode_position(values[0])
+        assert decode_position(encode_position(place)) == place
     if _is_one(cursor):
         for ask in _PAGES:
             with suppress(WireError):

@@ -17,14 +17,14 @@ django.setup()
 
 from config.errors import Busy, InvalidArgument  # noqa: E402
 from sources.fetch import Policy  # noqa: E402
-from wire.ingest import corrections, match  # noqa: E402
+from wire.ingest import corrections, draft_comparison  # noqa: E402
 from wire.ingest.feed_entries import list_feeds  # noqa: E402
 from wire.ingest.replay import list_recordings, replay_recordings  # noqa: E402
 from wire.ingest.run import run_ingest  # noqa: E402
 from wire.models import Snapshot, Story  # noqa: E402
 
 HOW = Policy("killed/1", (ipaddress.ip_network("127.0.0.0/8"),), gap=0.0, deadline=2.0, read_timeout=1.0)
-match.REVISED_AGAIN_AFTER = dt.timedelta(0)  # type: ignore[misc]  # a round of these feeds stands for hours
+draft_comparison.REVISED_AGAIN_AFTER = dt.timedelta(0)  # type: ignore[misc]  # a round of these feeds stands for hours
 RECENT = 40  # stories that the editor looks through
 
 

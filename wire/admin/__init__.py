@@ -6,6 +6,6 @@ import django_stubs_ext
 
 django_stubs_ext.monkeypatch()  # makes ModelAdmin[Story] and the like work at run time
 
-from wire.admin import audit, entities, events, feeds, lexicon, roster, stories  # noqa: E402
+from wire.admin import entities, events, feeds, lexicon, records, roster, stories  # noqa: E402
 
-__all__ = ["audit", "entities", "events", "feeds", "lexicon", "roster", "stories"]
+__all__ = ["entities", "events", "feeds", "lexicon", "records", "roster", "stories"]

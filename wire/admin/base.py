@@ -206,9 +206,9 @@ class FreshForm(ModelForm[Row]):
         return data
 
     def fingerprint(self) -> str:
-        return hashlib.sha256(repr(self.read_stored()).encode()).hexdigest()
+        return hashlib.sha256(repr(self.read_fingerprinted_rows()).encode()).hexdigest()
 
-    def read_stored(self) -> object:
+    def read_fingerprinted_rows(self) -> object:
         return list(self._meta.model._base_manager.filter(pk=self.instance.pk).values_list())
 
 

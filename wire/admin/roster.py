@@ -178,8 +178,8 @@ class FeedInline(base.MaskedAddressAdmin, base.TabularInline[Feed, Publication])
 class PublicationForm(base.FreshForm[Publication]):
     aliases = base.LinesField(required=False, help_text=ALIASES)
 
-    def read_stored(self) -> object:
-        return super().read_stored(), list(Feed.objects.filter(publication=self.instance).order_by("pk").values_list())
+    def read_fingerprinted_rows(self) -> object:
+        return super().read_fingerprinted_rows(), list(Feed.objects.filter(publication=self.instance).order_by("pk").values_list())
 
     def clean_aliases(self) -> list[str]:
         """Return a list of names, none of which a reader would take for another publication."""

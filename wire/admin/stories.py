@@ -44,7 +44,7 @@ class FreshStory(base.FreshForm[Story]):
         model = Story
         fields: tuple[str, ...] = ()
 
-    def read_stored(self) -> object:
+    def read_fingerprinted_rows(self) -> object:
         return self.latest().revision
 
     def latest(self) -> StoryRevision:

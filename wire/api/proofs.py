@@ -43,7 +43,7 @@ def inclusion(
     date: Annotated[Day | None, Query(description="UTC day of the snapshot; default: the story's own.")] = None,
     revision: Annotated[int | None, Query(ge=1, le=1_000_000, description="Revision of that day; default: the latest.")] = None,
 ) -> HttpResponse:
-    return schema_response(queries.get_inclusion(story_id, date, revision), BRIEFLY)
+    return schema_response(queries.prove_inclusion(story_id, date, revision), BRIEFLY)
 
 
 @route(router, "/log/consistency.json", proofs.ConsistencyOut, "Proof that the log extends an older one", 422, 503)
@@ -54,7 +54,7 @@ def consistency(
         int | None, Query(ge=1, le=2**53, description="Size of the newer log; default: from the newest checkpoint.")
     ] = None,
 ) -> HttpResponse:
-    return schema_response(queries.get_consistency(first, second), BRIEFLY)
+    return schema_response(queries.prove_consistency(first, second), BRIEFLY)
 
 
 @route(router, "/log/leaves.json", proofs.LogOut, "The log over all snapshots", 422, 503)
@@ -63,7 +63,7 @@ def leaves(
     start: Annotated[int, Query(ge=0, le=2**53, description="Index of the first leaf.")] = 0,
     limit: Annotated[int, Query(ge=1, le=MOST_LEAVES)] = LEAVES,
 ) -> HttpResponse:
-    return schema_response(queries.get_log_leaves(start, limit), BRIEFLY)
+    return schema_response(queries.list_leaves(start, limit), BRIEFLY)
 
 
 @route(router, "/log/witnessed.json", proofs.WitnessedOut, "Other wires' logs that this one watches")

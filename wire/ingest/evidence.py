@@ -9,7 +9,7 @@ from itertools import chain
 from typing import Final
 from urllib.parse import urlsplit
 
-from wire.ingest.match import Known
+from wire.ingest.draft_comparison import Known
 from wire.ingest.normalise import Rejected, StoryDraft, is_google_news
 from wire.text.identity import MAX_URL_LENGTH, chatbotnews_id, escape_url_part, headline_key
 
@@ -60,7 +60,7 @@ def list_address_forms(draft: StoryDraft) -> list[StoryDraft]:
     return [*([] if draft.page_url else [draft]), *(_add_fragment(draft, page, mark) for mark in marks)]
 
 
-def find_known(
+def find_known_story(
     draft: StoryDraft, known_forms: Sequence[tuple[StoryDraft, Known]], feed_id: int | None
 ) -> tuple[StoryDraft, Known] | None:
     """Return the draft's story among those known by one of its forms: by headline and guid, headline, guid, or given address."""

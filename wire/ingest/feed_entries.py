@@ -16,7 +16,7 @@ from sources.fetch import Policy
 from sources.models import Feed
 from sources.parse import Parsed, build_search_url, parse_feed
 from sources.parse.dates import read_date
-from wire.ingest.match import Outcome
+from wire.ingest.draft_comparison import Outcome
 from wire.ingest.normalise import MAX_HEADLINE, Rejected
 from wire.models import WireState
 from wire.text.identity import BadUrl, canonical_url

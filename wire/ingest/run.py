@@ -22,8 +22,8 @@ from sources.feed_health import HostNotes
 from sources.models import Feed, FeedHealth, RawFetch
 from sources.parse import InvalidFeed, Parsed
 from wire.ingest import article_pages, classifier_terms, feed_entries
+from wire.ingest.draft_comparison import Outcome
 from wire.ingest.feed_entries import ItemOutcome
-from wire.ingest.match import Outcome
 from wire.ingest.normalise import Context
 from wire.ingest.save import Prepared, normalise_entries, store_drafts
 from wire.models import Snapshot, Story

@@ -12,10 +12,10 @@ from django.db.models import F, Q
 from django.utils import timezone
 
 from sources.entries import Entry
-from wire.ingest import match
-from wire.ingest.evidence import find_known, is_other_item, is_same_guid_item, is_twin, list_address_forms, separate_items
+from wire.ingest import draft_comparison
+from wire.ingest.draft_comparison import Known, Outcome, follows_feed
+from wire.ingest.evidence import find_known_story, is_other_item, is_same_guid_item, is_twin, list_address_forms, separate_items
 from wire.ingest.item_digests import ARCHIVE, FEED, write_first_input
-from wire.ingest.match import Known, Outcome, follows_feed
 from wire.ingest.normalise import NEWS_LINK, SHARED_FIELDS, Context, Rejected, StoryDraft, normalise_entry
 from wire.models import Story, StoryAlias, StoryRevision, WireState
 from wire.models.snapshot import is_sealed
@@ -123,23 +123,23 @@ class _Batch:
         if known.latest.status == Status.WITHDRAWN:
             return Outcome.DUPLICATE
         context = self._context
-        changes = match.find_changes(draft, known, context)
-        is_ours = bool(changes) and not context.by_newer_rules and match.is_same_input(draft, known, context)
+        changes = draft_comparison.find_changes(draft, known, context)
+        is_ours = bool(changes) and not context.by_newer_rules and draft_comparison.is_same_input(draft, known, context)
         if is_ours and "published_at" in changes:  # the digest of an item does not cover its date
-            is_ours, changes = False, {name: value for name, value in changes.items() if name in match.DATE}
+            is_ours, changes = False, {name: value for name, value in changes.items() if name in draft_comparison.DATE}
         if context.feed and story.feed_id != context.feed.pk and follows_feed(draft, known, context):
             story.feed = context.feed
             self._handed_on.append(story)
         if changes and self._must_keep_final_day(story):
             return Outcome.FINAL_DAY
         is_revised = bool(changes) and not is_ours
-        if is_revised and match.is_change_postponed(changes, known, context):
+        if is_revised and draft_comparison.is_change_postponed(changes, known, context):
             return Outcome.POSTPONED
         if is_revised:
             reason = {"reason": NEWER_RULES} if context.by_newer_rules else {}
             self._add_revision(known, build_next_revision(story, known.latest, **changes, **reason))
             self._revised.append(story)
-        if match.record_input(draft, known, context, is_revised=is_revised):
+        if draft_comparison.record_input(draft, known, context, is_revised=is_revised):
             self._read_again[story.chatbotnews_id] = story
         unchanged = Outcome.READ_DIFFERENTLY if is_ours else Outcome.MERGED if is_alias else Outcome.DUPLICATE
         return Outcome.REVISED if is_revised else unchanged
@@ -153,7 +153,7 @@ class _Batch:
         if not drafts:
             return []
         days = [draft.published_at for draft in drafts]
-        span = (min(days) - match.SAME_NEWS, max(days) + match.SAME_NEWS)
+        span = (min(days) - draft_comparison.SAME_NEWS, max(days) + draft_comparison.SAME_NEWS)
         near = Story.objects.filter(merged_into=None, published_at__range=span).exclude(chatbotnews_id__in=self._by_id)
         by_news, direct = ({d.publication.pk for d in drafts if d.is_by_google_news == told} for told in (True, False))
         headlines = {draft.headline for draft in drafts}
@@ -191,7 +191,7 @@ class _Batch:
                 known_forms = [pair for pair in known_forms if not self._find_past_story(pair[0].original_url, before)]
                 own = (pair for pair in known_forms if pair[0] is forms[0] and not is_other_item(draft, pair[1], feed_id))
                 found = next(own, None)  # the item's likeliest address was recorded for this item
-            found = found or find_known(draft, known_forms, feed_id)
+            found = found or find_known_story(draft, known_forms, feed_id)
             if found:
                 form, past = found
                 return form, next(known for known in self._by_url[form.original_url] if known.story is past.story)
@@ -211,7 +211,7 @@ class _Batch:
         namesakes = self._by_headline.get((draft.publication.pk, headline_key(draft.headline)), ())
         direct = [] if draft.is_by_google_news else [known for known in namesakes if not known.is_by_google_news]
         same = chain((k for k in by_guid if is_same_guid_item(draft, k)), (k for k in direct if is_twin(draft, k)))
-        return next(same, None) or match.find_same_news(draft, namesakes)
+        return next(same, None) or draft_comparison.find_same_news(draft, namesakes)
 
     def _add_story(self, draft: StoryDraft) -> Outcome:
         shared = ("chatbotnews_id", "original_url", "publication", "guid", "image_url", "category", "published_at")

@@ -4,7 +4,7 @@ import django.db.models.deletion
 from django.db import migrations, models
 
 from wire.publishing.indexing import build_document
-from wire.models.search import get_place
+from wire.models.search import get_position
 
 OLD_SQLITE = ["DROP TRIGGER wire_searchindex_update", "DROP TRIGGER wire_searchindex_delete",
               "DROP TRIGGER wire_searchindex_insert", "DROP TABLE wire_searchindex"]
@@ -47,7 +47,7 @@ def index_again(apps, _schema_editor):
     shown = apps.get_model("wire", "Story").objects.filter(current__isnull=False).exclude(status="withdrawn")
     taken, batch = set(), []
     for story in shown.select_related("current").order_by("pk").iterator(500):
-        at = get_place(story.published_at, story.chatbotnews_id)
+        at = get_position(story.published_at, story.chatbotnews_id)
         while at in taken:
             at -= 1
         taken.add(at)

@@ -13,12 +13,12 @@ from config.database.routing import connection
 from wire.models.story import Story
 from wire.text.search_query import Term
 
-TIE: Final = 20  # bits of a place that tell stories of one second apart
+TIE: Final = 20  # bits of a position that tell stories of one second apart
 _DIGITS: Final = {digit: value for value, digit in enumerate("0123456789abcdefghjkmnpqrstvwxyz")}
 
 # Postgres has no index that is both of words and in the order of time. So each document also holds in which stretch of time it
 # lies, of six lengths (1.5 days to four years), and the newest stories are asked for in ever longer stretches.
-_STRETCHES: Final = (37, 39, 41, 43, 45, 47)  # bits of a place that a stretch leaves out
+_STRETCHES: Final = (37, 39, 41, 43, 45, 47)  # bits of a position that a stretch leaves out
 _GROWTH: Final = 4
 _MANY: Final = 1000  # about what most ask for
 # Nor does it find the beginnings of words without collecting all of them, so those of three to six letters are tokens too.
@@ -76,12 +76,12 @@ class StoryVector(models.Model):
         return f"{self.story_id} by {self.model}"
 
 
-def get_first_place(moment: dt.datetime) -> int:
-    """Return the least place of stories that were published at `moment` or later."""
+def get_first_position(moment: dt.datetime) -> int:
+    """Return the least position of stories that were published at `moment` or later."""
     return math.ceil(moment.timestamp()) << TIE
 
 
-def get_place(published_at: dt.datetime, chatbotnews_id: str) -> int:
+def get_position(published_at: dt.datetime, chatbotnews_id: str) -> int:
     """Return seconds since 1970, then the beginning of the id, inverted: lists have the least id of a moment first."""
     tie = 0
     for digit in chatbotnews_id[4 : 4 + TIE // 5]:
@@ -99,8 +99,8 @@ def encode_filters(
 
 
 def find_newest(wanted: Sequence[Sequence[Term]], *, limit: int, low: int | None = None, high: int | None = None) -> list[int]:
-    """Return places of the newest `limit` stories that hold every term of any of these, or of all stories if nothing is wanted;
-    low <= place < high; newest first.
+    """Return positions of the newest `limit` stories that hold every term of any of these, or of all stories if nothing is wanted;
+    low <= position < high; newest first.
 
     Both databases look the same stored tokens up in an index of theirs (migration 0007), so both give the same answer, and
     neither reads more of its index than a few times `limit` entries a term.
@@ -112,7 +112,7 @@ def find_newest(wanted: Sequence[Sequence[Term]], *, limit: int, low: int | None
     # Tokens are ASCII letters and digits, or two Chinese characters, so nothing in them is query syntax.
     if connection.vendor == "sqlite":
         match = _write_match(wanted, '"{}"', '"{}"*', " AND ", " OR ")
-        return _fetch_places(
+        return _fetch_positions(
             "SELECT -rowid FROM wire_searchindex WHERE wire_searchindex MATCH %s AND rowid > %s AND rowid <= %s "
             "ORDER BY rowid LIMIT %s",
             [match, _LEAST if high is None else -high, -low, limit],
@@ -126,20 +126,20 @@ def is_term_held(term: Term) -> bool:
     return bool(find_newest([[Term((*term.exact, *term.synonyms), term.prefixes)]], limit=1))
 
 
-def read_documents(places: Sequence[int]) -> list[tuple[int, int, str, int, str]]:
-    """Return place, story's key, tokens, headline_length and marks of each; hundreds a search, so in plain SQL."""
+def read_documents(positions: Sequence[int]) -> list[tuple[int, int, str, int, str]]:
+    """Return position, story's key, tokens, headline_length and marks of each; hundreds a search, so in plain SQL."""
     sql = "SELECT place, story_id, tokens, headline_length, marks FROM wire_searchdocument WHERE place IN ({})"
-    return _select_listed(sql, places)
+    return _select_listed(sql, positions)
 
 
-def read_events(places: Sequence[int]) -> dict[int, str]:
-    """Return the event of each story, by place."""
+def read_events(positions: Sequence[int]) -> dict[int, str]:
+    """Return the event of each story, by position."""
     joined = "wire_searchdocument JOIN wire_story ON wire_story.id = story_id"
-    return dict(_select_listed(f"SELECT place, coalesce(event_id, chatbotnews_id) FROM {joined} WHERE place IN ({{}})", places))  # noqa: S608  ours
+    return dict(_select_listed(f"SELECT place, coalesce(event_id, chatbotnews_id) FROM {joined} WHERE place IN ({{}})", positions))  # noqa: S608  ours
 
 
-def find_event_places(events: Iterable[str]) -> dict[int, str]:
-    """Return the places of the stories of these events, and the event of each."""
+def find_event_positions(events: Iterable[str]) -> dict[int, str]:
+    """Return the positions of the stories of these events, and the event of each."""
     return dict(SearchDocument.objects.filter(story__event__in=set(events)).values_list("place", "story__event"))
 
 
@@ -169,7 +169,7 @@ def _find_newest_on_postgres(match: str, low: int, high: int | None, limit: int)
             letter = "abcdef"[stretch]
             is_whole = (top - 1) << _STRETCHES[stretch] <= low
             narrowed = f"({match}) & ('6{letter}{top}' | '6{letter}{top - 1}')"
-        found = _fetch_places(
+        found = _fetch_positions(
             f"WITH hit AS MATERIALIZED (SELECT place FROM wire_searchdocument WHERE {_VECTOR} @@ %s::tsquery) "  # noqa: S608  ours
             "SELECT place FROM hit WHERE place >= %s AND place < %s ORDER BY place DESC LIMIT %s",
             [narrowed, low, high, limit],
@@ -179,7 +179,7 @@ def _find_newest_on_postgres(match: str, low: int, high: int | None, limit: int)
         stretch += max(1, int(math.log(_MANY / max(len(found), 1), _GROWTH)))
 
 
-def _fetch_places(sql: str, parameters: list[Any]) -> list[int]:
+def _fetch_positions(sql: str, parameters: list[Any]) -> list[int]:
     with connection.cursor() as cursor:
         cursor.execute(sql, parameters)
         return [row[0] for row in cursor.fetchall()]

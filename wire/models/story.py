@@ -60,7 +60,7 @@ class StoryQuerySet(models.QuerySet["Story"]):
         return self.order_by("-published_at", "chatbotnews_id")
 
     def after(self, published_at: dt.datetime, chatbotnews_id: str) -> Self:
-        """Return what follows a place in `newest_first` order (keyset paging)."""
+        """Return what follows a position in `newest_first` order (keyset paging)."""
         # Not "before, or the same moment and …": no database begins in the middle of an index for an OR.
         rows = self.filter(published_at__lte=published_at)
         return rows.exclude(published_at=published_at, chatbotnews_id__lte=chatbotnews_id)

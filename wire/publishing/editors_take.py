@@ -101,7 +101,7 @@ def format_title(day: dt.date) -> str:
     return f"Editor's Take: {day.day} {day:%B %Y}"
 
 
-def write_take(day: dt.date, stories: Sequence[Brief], before: Before | None) -> str:
+def write_take_of_day(day: dt.date, stories: Sequence[Brief], before: Before | None) -> str:
     """Return the brief in Markdown, three to five sentences: what leads and what each newsroom adds; on a full day its kind; the
     next events by weight; makers' own news; and what goes on of the day `before`. The same stories give the same text; text that
     addresses the reading model is never quoted.

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from wire.models import SearchDocument, Story, StoryEntity, StoryRevision, StoryTopic, StoryVector
-from wire.models.search import encode_filters, get_place
+from wire.models.search import encode_filters, get_position
 from wire.publishing.entity_links import build_links
 from wire.text.choices import Status
 from wire.text.tokens import encode_pairs, list_run_tokens, tokenize
@@ -26,24 +26,24 @@ def index_stories(published: Sequence[tuple[Story, StoryRevision]]) -> None:
         for topic in revision.topics
     )
     StoryEntity.objects.bulk_create(build_links(shown))
-    places = find_free_places([story for story, _ in shown])
-    documents = [SearchDocument(place=at, **build_document(*row)) for at, row in zip(places, shown, strict=True)]
-    # The greatest place first: FTS5 writes to disk whenever it is told of a newer one.
+    positions = find_free_positions([story for story, _ in shown])
+    documents = [SearchDocument(place=at, **build_document(*row)) for at, row in zip(positions, shown, strict=True)]
+    # The greatest position first: FTS5 writes to disk whenever it is told of a newer one.
     SearchDocument.objects.bulk_create(sorted(documents, key=lambda row: -row.place))
 
 
-def find_free_places(stories: Sequence[Story]) -> list[int]:
-    """Return a place of its own for each story that has no document; two that fall on one, which is rare, lie side by side."""
-    wanted = [get_place(story.published_at, story.chatbotnews_id) for story in stories]
+def find_free_positions(stories: Sequence[Story]) -> list[int]:
+    """Return a position of its own for each story that has no document; two that fall on one, which is rare, lie side by side."""
+    wanted = [get_position(story.published_at, story.chatbotnews_id) for story in stories]
     taken = set(SearchDocument.objects.filter(pk__in=wanted).values_list("pk", flat=True))
-    places: list[int] = []
+    positions: list[int] = []
     for at in wanted:
         free = at
         while free in taken or (free != at and SearchDocument.objects.filter(pk=free).exists()):
             free -= 1
         taken.add(free)
-        places.append(free)
-    return places
+        positions.append(free)
+    return positions
 
 
 def build_document(story: Story, revision: StoryRevision) -> dict[str, Any]:

@@ -236,7 +236,7 @@ def _write_take(day: dt.date, briefs: Sequence[editors_take.Brief], leads: Leads
             briefs_before = list(_brief_stories(rows, derived, all_reports))
             leads[snapshot.wire_sha256] = editors_take.find_lead_event(snapshot.wire_date, briefs_before)
         before = editors_take.Before(snapshot.wire_date, leads[snapshot.wire_sha256])
-    return editors_take.write_take(day, briefs, before)
+    return editors_take.write_take_of_day(day, briefs, before)
 
 
 def _brief_stories(rows: Sequence[DayStory], derived: Mapping[str, Derived], all_reports: Reports) -> Iterator[editors_take.Brief]:

@@ -16,7 +16,7 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
-from config import ed25519
+from config import key_files
 from config.errors import Damaged, WireError
 from wire.models import LogEntry, SigningKey, Snapshot, WireState
 from wire.publishing.transparency import log, signed_note
@@ -80,7 +80,7 @@ def rotate_key(now: dt.datetime | None = None) -> SigningKey:
             WireState.lock()
             now = _find_signing_time(now)
             SigningKey.objects.filter(retired_at=None).update(retired_at=now)
-            key = _store_key(ed25519.load_or_create_key(draft), now)
+            key = _store_key(key_files.load_or_create_key(draft), now)
             WireState.raise_version()
             os.replace(draft, key_file())
     finally:
@@ -90,7 +90,7 @@ def rotate_key(now: dt.datetime | None = None) -> SigningKey:
 
 def get_key_in_force() -> str | None:
     """Return the id of the key in the key file, or None without a file. Raises: OSError, TypeError, ValueError for no such key."""
-    return ed25519.compute_key_id(ed25519.read_key(key_file())) if key_file().exists() else None
+    return key_files.compute_key_id(key_files.read_key(key_file())) if key_file().exists() else None
 
 
 def is_valid_signature(signature: str, wire_sha256: str, public_key: str) -> bool:
@@ -110,7 +110,7 @@ def _load_private_key() -> Ed25519PrivateKey:
             "Put the file back from a backup; without one, run manage.py rotatekey. What waits is published then.",
         )
     try:
-        return ed25519.load_or_create_key(key_file())
+        return key_files.load_or_create_key(key_file())
     except (OSError, TypeError, ValueError, UnsupportedAlgorithm) as error:
         raise WireError(
             f"The signing key {key_file()} cannot be read: {error}. Nothing was signed or published.",
@@ -119,8 +119,8 @@ def _load_private_key() -> Ed25519PrivateKey:
 
 
 def _store_key(private: Ed25519PrivateKey, now: dt.datetime | None = None) -> SigningKey:
-    known = {"public_key": ed25519.encode_public_key(private), "created_at": partial(_find_signing_time, now)}
-    return SigningKey.objects.get_or_create(key_id=ed25519.compute_key_id(private), defaults=known)[0]
+    known = {"public_key": key_files.encode_public_key(private), "created_at": partial(_find_signing_time, now)}
+    return SigningKey.objects.get_or_create(key_id=key_files.compute_key_id(private), defaults=known)[0]
 
 
 def _find_signing_time(now: dt.datetime | None) -> dt.datetime:

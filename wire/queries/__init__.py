@@ -4,6 +4,7 @@ import wire.search, wire.publishing (nothing that publishes), wire.models and be
 
 from wire.queries.activity import build_activity, get_activity, list_latest_arrivals
 from wire.queries.as_of import (
+    find_pinned_revision,
     get_category_as_of,
     get_day_as_of,
     get_pinned_citation,
@@ -11,12 +12,11 @@ from wire.queries.as_of import (
     get_provenance_as_of,
     get_story_as_of,
     list_mementos,
-    resolve_pin,
 )
 from wire.queries.changes import get_changes, get_last_number
 from wire.queries.claim_corroboration import corroborate
 from wire.queries.day_changes import get_day_changes, view_day_changes
-from wire.queries.documents import EVENT, STORY, fetch_document, list_kinds, search_documents
+from wire.queries.documents import EVENT, STORY, fetch_document, list_kind_titles, search_documents
 from wire.queries.entities import find_entity, find_query_names, get_entity, list_entities, list_entity_events, list_named_entities
 from wire.queries.event_coverage import get_coverage, measure_coverage
 from wire.queries.events import (
@@ -32,7 +32,7 @@ from wire.queries.events import (
 from wire.queries.exports import describe_day_file, get_day_ndjson, get_export_page, get_ninjs_event, get_ninjs_story
 from wire.queries.limits import check_limits
 from wire.queries.pictures import find_shown_picture, get_picture
-from wire.queries.proofs import get_checkpoint, get_consistency, get_inclusion, get_log_leaves, get_proved_day, get_witnessed_logs
+from wire.queries.proofs import get_checkpoint, get_proved_day, get_witnessed_logs, list_leaves, prove_consistency, prove_inclusion
 from wire.queries.site_pages import (
     Correction,
     count_sitemaps,
@@ -57,10 +57,10 @@ from wire.queries.snapshots import (
     get_wire_version,
     is_sample_wire,
     list_day_stories,
-    list_latest_takes,
     list_neighbours,
     list_published_dates,
     list_published_days,
+    list_takes_of_newest_days,
     list_todays_stories,
     list_wire_keys,
 )

@@ -80,8 +80,8 @@ def get_category_as_of(
     for day in sorted(newest, reverse=True)[:MOST_DAYS]:
         for json in snapshots.read_stories(Snapshot.objects.get(pk=newest[day])):
             story = orjson.loads(json)
-            place = dt.datetime.fromisoformat(story["published_at"]), last_id
-            if story["category"] == category and (last_at is None or (last_at, story["chatbotnews_id"]) > place):
+            position = dt.datetime.fromisoformat(story["published_at"]), last_id
+            if story["category"] == category and (last_at is None or (last_at, story["chatbotnews_id"]) > position):
                 found.append(json)
         if len(found) > limit:
             break
@@ -89,7 +89,7 @@ def get_category_as_of(
     return stories.build_page(name, found, limit, (len(found[:limit]), not has_more and cursor is None))
 
 
-def resolve_pin(story_id: str) -> tuple[Story, StoryRevision] | None:
+def find_pinned_revision(story_id: str) -> tuple[Story, StoryRevision] | None:
     """Return the story and revision named by `cbn-…@r2`, or `cbn-…@r2:` and the first digits of its hash; None without a pin.
     Raises: NotFound for an unknown revision or another hash.
     """
@@ -110,7 +110,7 @@ def get_pinned_story(story_id: str) -> bytes | None:
     """Return the JSON of a pinned revision with pinned permalinks; event and figures are today's. A story that was withdrawn since
     has that status and no citations, unless it was merged. None for an id without a pin. Raises: NotFound.
     """
-    if (found := resolve_pin(story_id)) is None:
+    if (found := find_pinned_revision(story_id)) is None:
         return None
     story, row = found
     out = build_story_out(story, row, Derived.from_story(story))
@@ -127,7 +127,7 @@ def get_pinned_story(story_id: str) -> bytes | None:
 
 def get_pinned_citation(story_id: str, form: CitationFormat) -> CitationOut | None:
     """Return a citation with a pinned permalink; None for an id without a pin. Raises: NotFound, Withdrawn."""
-    if (found := resolve_pin(story_id)) is None:
+    if (found := find_pinned_revision(story_id)) is None:
         return None
     story, row = found
     if (story.status == Status.WITHDRAWN and not story.merged_into) or row.status == Status.WITHDRAWN:

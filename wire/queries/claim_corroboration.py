@@ -13,7 +13,7 @@ from sources import publication_names
 from sources import queries as sources_queries
 from sources.choices import Tier
 from wire.models import Story
-from wire.models.search import find_newest, get_place
+from wire.models.search import find_newest, get_position
 from wire.publishing.event_view import EventReport, EventView
 from wire.queries.events import find_events_by_id
 from wire.queries.snapshots import is_sample_wire
@@ -22,7 +22,7 @@ from wire.schemas import build_from
 from wire.schemas.params import Group
 from wire.schemas.proofs import CorroborationOut, EventCorroboration, VoiceOut
 from wire.schemas.story import StoryOut
-from wire.search.nearest import find_nearest
+from wire.search.nearest import find_nearest_stories
 from wire.text import claim_match
 from wire.text.claim_match import Statement
 from wire.text.lexicons import load_lexicon
@@ -87,8 +87,8 @@ def _find_events(claim: str) -> list[EventView]:
     except InvalidArgument:
         hits = []
     terms = [Term((stem_word(word),)) for word in dict.fromkeys(words(claim)) if word not in STOP_WORDS][:12]
-    places = find_newest([terms], limit=FOUND) if terms else []
-    more = Story.objects.live().filter(search_document__in=places).values_list("event_id", flat=True)
+    positions = find_newest([terms], limit=FOUND) if terms else []
+    more = Story.objects.live().filter(search_document__in=positions).values_list("event_id", flat=True)
     ids = list(dict.fromkeys([*hits, *more]))[:FOUND]
     views = find_events_by_id(ids)
     return [views[event_id] for event_id in ids if event_id in views]
@@ -107,9 +107,9 @@ def _split_attribution(claim: str) -> tuple[str | None, str]:
 def _measure_likeness(claim: str, views: Sequence[EventView]) -> dict[str, float] | None:
     """Return the cosine of a claim and each report, by chatbotnews_id; None without a model."""
     stories = [report.story for view in views for report in view.reports]
-    place_of = {story.chatbotnews_id: get_place(story.published_at, story.chatbotnews_id) for story in stories}
-    nearest = find_nearest(claim, 1, None, None, place_of.values())
-    return nearest and {story_id: nearest.cosines.get(at, 0.0) for story_id, at in place_of.items()}
+    position_of = {story.chatbotnews_id: get_position(story.published_at, story.chatbotnews_id) for story in stories}
+    nearest = find_nearest_stories(claim, 1, None, None, position_of.values())
+    return nearest and {story_id: nearest.cosines.get(at, 0.0) for story_id, at in position_of.items()}
 
 
 def _weigh_event(claim: Statement, view: EventView, newsroom: str | None, likeness: Mapping[str, float]) -> EventCorroboration:

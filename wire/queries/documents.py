@@ -26,7 +26,7 @@ STORYLINE: Final = "storyline"
 OWN_KINDS: Final = {STORY: "Stories", EVENT: "Events", STORYLINE: "Storylines"}
 
 
-def list_kinds() -> dict[str, str]:
+def list_kind_titles() -> dict[str, str]:
     """Return the kinds of documents, stories first, with their titles."""
     return OWN_KINDS | {name: kind.title for name, kind in list_document_kinds().items()}
 
@@ -41,15 +41,14 @@ def search_documents(
     Raises: InvalidArgument for an unknown kind; the first refusal, if every kind that was searched refuses.
     """
     wanted = _parse_kinds(kinds)
-    find_stories = cache(
-        lambda: search_wire(query, limit).stories if stories is None else stories[:limit]
-    )  # events and storylines are those of the stories found
+    # Events and storylines are those of the stories found.
+    find_stories = cache(lambda: search_wire(query, limit).stories if stories is None else stories[:limit])
     searches: dict[str, Callable[[], DocumentsOut]] = {}
     if Story.objects.live().exists():
         searches = {
-            STORY: lambda: DocumentsOut(results=[_to_hit(STORY, story) for story in find_stories()]),
-            EVENT: lambda: DocumentsOut(results=_list_events(find_stories())),
-            STORYLINE: lambda: DocumentsOut(results=_list_storylines(find_stories())),
+            STORY: lambda: DocumentsOut(results=[_build_hit(STORY, story) for story in find_stories()]),
+            EVENT: lambda: DocumentsOut(results=_list_event_hits(find_stories())),
+            STORYLINE: lambda: DocumentsOut(results=_list_storyline_hits(find_stories())),
         }
     searches |= {name: partial(kind.search, query, limit) for name, kind in list_document_kinds(filled=True).items()}
     found, refusals = list[DocumentsOut](), dict[str, WireError]()
@@ -92,7 +91,7 @@ def fetch_document(given: str) -> DocumentOut:
 
 def _parse_kinds(text: str | None) -> list[str]:
     """Return the kinds named, in the order of all; all without any. Raises: InvalidArgument."""
-    known, named = list_kinds(), {kind.strip() for kind in (text or "").split(",") if kind.strip()}
+    known, named = list_kind_titles(), {kind.strip() for kind in (text or "").split(",") if kind.strip()}
     if unknown := sorted(named - known.keys()):
         raise InvalidArgument(
             f"kinds: {plain_text(', '.join(unknown), 60)!r} names no kind of document.", f"Use any of: {', '.join(known)}."
@@ -100,7 +99,7 @@ def _parse_kinds(text: str | None) -> list[str]:
     return [name for name in known if not named or name in named]
 
 
-def _to_hit(kind: str, story: StoryOut, own_id: str = "") -> DocumentHit:
+def _build_hit(kind: str, story: StoryOut, own_id: str = "") -> DocumentHit:
     """Return a story as a hit, or the event or storyline of this id that it stands for."""
     return DocumentHit(
         kind=kind,
@@ -114,21 +113,21 @@ def _to_hit(kind: str, story: StoryOut, own_id: str = "") -> DocumentHit:
     )
 
 
-def _list_events(stories: Sequence[StoryOut]) -> list[DocumentHit]:
+def _list_event_hits(stories: Sequence[StoryOut]) -> list[DocumentHit]:
     """Return the events of stories that several sources report, in the order of the stories; an event of one is its story."""
     ids = dict.fromkeys(story.event_id for story in stories if story.cross_source_count > 1)
     events = find_events_by_id(ids) if ids else {}
-    return [_to_hit(EVENT, events[event_id].lead, event_id) for event_id in ids if event_id in events]
+    return [_build_hit(EVENT, events[event_id].lead, event_id) for event_id in ids if event_id in events]
 
 
-def _list_storylines(stories: Iterable[StoryOut]) -> list[DocumentHit]:
+def _list_storyline_hits(stories: Iterable[StoryOut]) -> list[DocumentHit]:
     ids = dict.fromkeys(story.event_id for story in stories)
     storyline_of = dict(Event.objects.filter(pk__in=ids).exclude(storyline=None).values_list("event_id", "storyline_id"))
     storylines = dict.fromkeys(storyline_of[event] for event in ids if event in storyline_of)
     headlines = find_headline_events(storylines)
     events = find_events_by_id(headlines.values()) if headlines else {}
     return [
-        _to_hit(STORYLINE, events[event].lead, storyline)
+        _build_hit(STORYLINE, events[event].lead, storyline)
         for storyline in storylines
         if (event := headlines.get(storyline)) in events  # else withdrawn meanwhile
     ]
@@ -139,7 +138,7 @@ def _fetch_story(story_id: str) -> DocumentOut:
     if story.citation_objects is None:
         raise NotFound(f"{story_id} was withdrawn and must not be cited.", "search finds other coverage.")
     return build_document(
-        _to_hit(STORY, story),
+        _build_hit(STORY, story),
         story.summary_medium,
         original_publisher=story.original_publisher,
         original_publisher_tier=str(story.original_publisher_tier),
@@ -161,6 +160,6 @@ def _fetch_storyline(event_id: str) -> DocumentOut:
 
 def _build_overview(kind: str, own_id: str, says: str, lines: Sequence[str], events: Sequence[EventView]) -> DocumentOut:
     """Return a document that cites the stories of events in `lines`; the lead of the most reported event stands for all."""
-    hit = _to_hit(kind, find_most_reported(events).lead, own_id)
+    hit = _build_hit(kind, find_most_reported(events).lead, own_id)
     hit.untrusted_instructions = any(one.story.untrusted_instructions for event in events for one in event.reports)
     return build_document(hit, "\n\n".join(filter(None, (says, "\n".join(lines)))))

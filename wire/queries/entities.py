@@ -20,7 +20,7 @@ from wire.schemas import build_from
 from wire.schemas.params import LIST_LIMIT, EntityKind
 from wire.schemas.stories_answer import StoriesAnswer
 from wire.schemas.story import EntitiesOut, EntityBrief, EntityLink, EntityOut, EntityStoryline, OfficialPost, StoryOut
-from wire.search.cursor import count_capped
+from wire.search.cursor import count_rows
 from wire.text.entity_names import NameFinder, normalize_typography
 from wire.text.plain_text import plain_text
 
@@ -82,7 +82,7 @@ def get_entity(
     Raises: NotFound, with the nearest names; InvalidArgument for a strange cursor.
     """
     entity = find_entity(name)
-    total = count_capped(_select_story_ids, entity.pk, since, until)
+    total = count_rows(_select_story_ids, entity.pk, since, until)
     about = StoryEntity.objects.about(entity.pk, since, until)
     page, summary = list_coverage(f"entity {entity.slug}", f"naming {entity.name}", about, total, since, until, limit, cursor)
     head = EntityOut.model_construct(
@@ -98,7 +98,7 @@ def get_entity(
 
 def list_entity_events(entity: Entity, limit: int, cursor: str | None = None) -> EventList:
     """Return events with a report that names it, of all days. Raises: InvalidArgument for a strange cursor."""
-    about, total = StoryEntity.objects.about(entity.pk), count_capped(_select_story_ids, entity.pk)
+    about, total = StoryEntity.objects.about(entity.pk), count_rows(_select_story_ids, entity.pk)
     return build_event_page(f"events naming {entity.slug}", about, total, limit, cursor)
 
 

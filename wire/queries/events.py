@@ -29,7 +29,7 @@ from wire.queries.stories import (
 from wire.schemas import build_from
 from wire.schemas.params import LIST_LIMIT
 from wire.schemas.story import EventBrief, EventsOut, StoryOut, estimate_tokens
-from wire.search.cursor import build_cursor_error, count_capped, decode_cursor, encode_cursor, encode_story_place
+from wire.search.cursor import build_cursor_error, count_rows, decode_cursor, encode_cursor, encode_story_position
 from wire.text.choices import Category, Status, Topic
 from wire.text.filters import Genre, find_genre
 from wire.text.identity import is_story_id
@@ -178,13 +178,13 @@ def list_days_down_from(day: dt.date) -> Iterator[tuple[dt.date, list[EventView]
 
 def list_category_events(category: Category | None, limit: int, cursor: str | None = None) -> EventList:
     """Return events of all days, with a report in a category where one is given. Raises: InvalidArgument for a strange cursor."""
-    total = count_capped(select_category_ids, category)
+    total = count_rows(select_category_ids, category)
     return build_event_page(f"events {category}", select_category(category), total, limit, cursor, prefix="")
 
 
 def list_topic_events(topic: Topic, limit: int, cursor: str | None = None) -> EventList:
     """Return events with a report on a topic, of all days. Raises: InvalidArgument for a strange cursor."""
-    total = count_capped(select_topic_ids, topic)
+    total = count_rows(select_topic_ids, topic)
     return build_event_page(f"events on {topic}", StoryTopic.objects.about(topic), total, limit, cursor)
 
 
@@ -194,16 +194,16 @@ def build_event_page(
     """Return the events of a list of stories, each at its newest story in the list; later stories of it are skipped. `listed`: the
     rows of the list; `prefix` leads from these to the story.
     """
-    place, found, size = parse_list_cursor(name, cursor), list[tuple[EventView, bytes]](), 2 * limit
+    position, found, size = parse_list_cursor(name, cursor), list[tuple[EventView, bytes]](), 2 * limit
     while len(found) <= limit:
-        rows = read_story_rows(listed, place, size, [f"{prefix}{column}" for column in COLUMNS])
+        rows = read_story_rows(listed, position, size, [f"{prefix}{column}" for column in COLUMNS])
         jsons = read_stories_json(rows)
         stories = [StoryOut.model_validate_json(json) for json in jsons]
         events = find_events_by_id({story.event_id for story in stories})
         of_events = listed.filter(**{f"{prefix}event__in": list(events)})
         ids = set(of_events.values_list(f"{prefix}chatbotnews_id", flat=True))
         for json, story in zip(jsons, stories, strict=True):
-            place = story.published_at, story.chatbotnews_id
+            position = story.published_at, story.chatbotnews_id
             event = events.get(story.event_id)  # None: it was withdrawn or moved meanwhile
             listed_reports = [report.story for report in event.reports if report.story.chatbotnews_id in ids] if event else []
             first = min(listed_reports, key=lambda one: (-one.published_at.timestamp(), one.chatbotnews_id), default=None)
@@ -211,7 +211,7 @@ def build_event_page(
                 found.append((event, json))
         if len(rows) < size:
             break
-    following = encode_cursor(name, encode_story_place(found[limit - 1][1])) if len(found) > limit else None
+    following = encode_cursor(name, encode_story_position(found[limit - 1][1])) if len(found) > limit else None
     return EventList([event for event, _ in found[:limit]], following, *total)
 
 

@@ -23,7 +23,7 @@ def get_checkpoint() -> str:
     return _to_note(_read_checkpoint())
 
 
-def get_inclusion(story_id: str, day: dt.date | None = None, revision: int | None = None) -> InclusionOut:
+def prove_inclusion(story_id: str, day: dt.date | None = None, revision: int | None = None) -> InclusionOut:
     """Return the proof of a story in its day (default: the latest snapshot), and of that in the log. Raises: NotFound."""
     entry, snapshot = _read_checkpoint(), _find_snapshot(story_id, day, revision)
     lines = snapshot.manifest["stories"]  # each time it is asked for, it is unpacked
@@ -56,7 +56,7 @@ def _find_snapshot(story_id: str, day: dt.date | None, revision: int | None) -> 
     return newest
 
 
-def get_consistency(first: int, second: int | None = None) -> ConsistencyOut:
+def prove_consistency(first: int, second: int | None = None) -> ConsistencyOut:
     """Return the proof that the log of `second` leaves (default: all) begins with that of `first`. Raises: InvalidArgument."""
     newest = _read_checkpoint()
     second = newest.sequence if second is None else second
@@ -70,7 +70,7 @@ def get_consistency(first: int, second: int | None = None) -> ConsistencyOut:
     return ConsistencyOut(first=first, second=second, first_root=first_root, second_root=second_root, path=path)
 
 
-def get_log_leaves(start: int = 0, limit: int = LEAVES) -> LogOut:
+def list_leaves(start: int = 0, limit: int = LEAVES) -> LogOut:
     """Return the leaves of the log from index `start` on, oldest first, and the newest checkpoint. Raises: NothingPublished."""
     entry = _read_checkpoint()
     rows = Snapshot.objects.filter(sequence__gt=start, sequence__lte=entry.sequence).defer("packed").order_by("sequence")
@@ -83,7 +83,7 @@ def get_log_leaves(start: int = 0, limit: int = LEAVES) -> LogOut:
 
 def get_proved_day(date: dt.date | None = None, story_id: str | None = None, revision: int | None = None) -> ProvedOut:
     """Return provenance of a day without manifest, the newest checkpoint, and the proof of a story, if given. Raises: NotFound."""
-    proof = None if story_id is None else get_inclusion(story_id, date, revision)
+    proof = None if story_id is None else prove_inclusion(story_id, date, revision)
     if proof is not None:
         date, revision = proof.leaf.wire_date, proof.leaf.revision
     snapshot = find_snapshot(date, revision) if date else get_latest_snapshot()

@@ -21,7 +21,7 @@ from wire.schemas import build_from
 from wire.schemas import story as schemas
 from wire.schemas.params import LIST_LIMIT
 from wire.schemas.stories_answer import StoriesAnswer
-from wire.search.cursor import build_cursor_error, count_capped, decode_cursor, encode_cursor
+from wire.search.cursor import build_cursor_error, count_rows, decode_cursor, encode_cursor
 from wire.text.choices import Category
 from wire.text.provenance_manifest import build_fpl_anchor
 
@@ -89,7 +89,7 @@ def get_archived_day(day: dt.date, revision: int | None = None) -> StoriesAnswer
 def list_published_days(limit: int = LIST_LIMIT, cursor: str | None = None) -> schemas.ArchiveOut:
     """Return published days, newest first. Raises: InvalidArgument for a strange cursor."""
     rows = Snapshot.objects.days().order_by("-wire_date")
-    total, is_exact = count_capped(Snapshot.objects.days)
+    total, is_exact = count_rows(Snapshot.objects.days)
     if cursor is not None:
         try:
             rows = rows.filter(wire_date__lt=dt.date.fromisoformat(decode_cursor(cursor, {"days": 1})[1][0]))
@@ -114,7 +114,7 @@ def get_editor_take(day: dt.date | None = None, now: dt.datetime | None = None) 
     return _read_take(find_snapshot(day) if day else get_latest_snapshot(now))
 
 
-def list_latest_takes(limit: int) -> list[tuple[schemas.EditorTakeOut, dt.datetime]]:
+def list_takes_of_newest_days(limit: int) -> list[tuple[schemas.EditorTakeOut, dt.datetime]]:
     """Return the briefs of the newest days and when each was published, newest day first."""
     rows = Snapshot.objects.days().order_by("-wire_date")[:limit]
     return [(_read_take(snapshot), snapshot.generated_at) for snapshot in _find_newest(rows, "packed")]

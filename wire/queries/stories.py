@@ -13,13 +13,13 @@ from config.plugins import get_story_extras
 from sources.models import Publication, utc_today
 from sources.queries import get_canonical_name
 from wire.models import Story, StoryTopic
-from wire.models.search import encode_filters, get_first_place
+from wire.models.search import encode_filters, get_first_position
 from wire.models.story import StoryListQuerySet, StoryQuerySet
 from wire.publishing.story_json import COLUMNS, read_stories_json, to_citable
 from wire.schemas.params import LIST_LIMIT, SEARCH_LIMIT, Group, Sort
 from wire.schemas.stories_answer import StoriesAnswer
 from wire.schemas.story import CitationOut, SearchOut, StoriesOut, StoryOut, TopicOut
-from wire.search.cursor import COUNTED, Place, count_capped, decode_cursor, decode_place, encode_cursor, encode_story_place
+from wire.search.cursor import COUNTED, Position, count_rows, decode_cursor, decode_position, encode_cursor, encode_story_position
 from wire.search.ranking import Scope, build_newest_page
 from wire.search.service import search_stories
 from wire.text.choices import Category, Status, Topic
@@ -80,12 +80,12 @@ def get_citation(story_id: str, citation_format: CitationFormat = CitationFormat
 
 def list_stories(limit: int = LIST_LIMIT, cursor: str | None = None) -> StoriesAnswer[StoriesOut]:
     """Return one page of all stories, newest first. Raises: InvalidArgument for a strange cursor."""
-    return _list_page("stories", Story.objects.live(), count_capped(select_category_ids, None), limit, cursor)
+    return _list_page("stories", Story.objects.live(), count_rows(select_category_ids, None), limit, cursor)
 
 
 def get_category(category: Category, limit: int = LIST_LIMIT, cursor: str | None = None) -> StoriesAnswer[StoriesOut]:
     """Return one page of a category's stories of all days, newest first. Raises: InvalidArgument for a strange cursor."""
-    return _list_page(f"category {category}", select_category(category), count_capped(select_category_ids, category), limit, cursor)
+    return _list_page(f"category {category}", select_category(category), count_rows(select_category_ids, category), limit, cursor)
 
 
 def list_source_stories(slug: str, limit: int = LIST_LIMIT, cursor: str | None = None) -> StoriesAnswer[StoriesOut]:
@@ -94,7 +94,7 @@ def list_source_stories(slug: str, limit: int = LIST_LIMIT, cursor: str | None =
     if publication is None:
         raise NotFound("There is no such publication.", "The roster is at /sources.")
     stories = Story.objects.live().filter(publication=publication)
-    return _list_page(f"source {slug}", stories, count_capped(_select_publication_ids, publication), limit, cursor)
+    return _list_page(f"source {slug}", stories, count_rows(_select_publication_ids, publication), limit, cursor)
 
 
 def get_topic_coverage(
@@ -108,7 +108,7 @@ def get_topic_coverage(
 
     Raises: InvalidArgument for a strange cursor.
     """
-    total = count_capped(select_topic_ids, topic, since, until)
+    total = count_rows(select_topic_ids, topic, since, until)
     about = StoryTopic.objects.about(topic, since, until)
     page, summary = list_coverage(f"topic {topic}", f"about {topic.label}", about, total, since, until, limit, cursor)
     head = TopicOut.model_construct(topic=topic, label=topic.label, summary=summary, **dict(page.head))
@@ -140,8 +140,8 @@ def list_heads() -> tuple[list[ListHead], list[ListHead]]:
         newest = read_stories_json(read_story_rows(rows, (None, ""), 1, columns))
         return ListHead(name, *total, next(map(StoryOut.model_validate_json, newest), None))
 
-    categories = [head(one, count_capped(select_category_ids, one), select_category(one)) for one in Category]
-    topics = [head(one, count_capped(select_topic_ids, one), StoryTopic.objects.about(one), LINKED_COLUMNS) for one in Topic]
+    categories = [head(one, count_rows(select_category_ids, one), select_category(one)) for one in Category]
+    topics = [head(one, count_rows(select_topic_ids, one), StoryTopic.objects.about(one), LINKED_COLUMNS) for one in Topic]
     return categories, topics
 
 
@@ -199,7 +199,7 @@ def _build_scope(filters: Filters) -> Scope:
     publications = Publication.objects.filter(name__in=names).order_by("pk").values_list("pk", flat=True) if names else []
     any_of = tuple(mark for publication in publications for mark in encode_filters(publication=publication))
     all_of = encode_filters(filters.get("category"), [topic] if topic else [], tier=filters.get("tier"))
-    low, high = (None if moment is None else get_first_place(moment) for moment in (filters.get("since"), filters.get("until")))
+    low, high = (None if moment is None else get_first_position(moment) for moment in (filters.get("since"), filters.get("until")))
     return Scope(marks=(*((mark,) for mark in all_of), *([any_of] if any_of else [])), low=low, high=high)
 
 
@@ -238,9 +238,9 @@ def select_category(category: Category | None) -> StoryQuerySet:
     return Story.objects.live() if category is None else Story.objects.live().filter(category=category)
 
 
-def read_story_rows(rows: Any, place: Place | tuple[None, str], most: int, columns: Sequence[str] = COLUMNS) -> list[Row]:
-    """Return the first stories after a place in list order, newest first."""
-    after = rows if place[0] is None else rows.after(*place)
+def read_story_rows(rows: Any, position: Position | tuple[None, str], most: int, columns: Sequence[str] = COLUMNS) -> list[Row]:
+    """Return the first stories after a position in list order, newest first."""
+    after = rows if position[0] is None else rows.after(*position)
     return list(after.newest_first().values_list(*columns)[:most])
 
 
@@ -257,9 +257,9 @@ def select_topic_ids(topic: Topic, since: dt.datetime | None = None, until: dt.d
     return StoryTopic.objects.about(topic, since, until).order_by("-published_at").values_list("story")
 
 
-def parse_list_cursor(name: str, cursor: str | None) -> Place | tuple[None, str]:
-    """Return the place where the page before ended. Raises: InvalidArgument."""
-    return (None, "") if cursor is None else decode_place(decode_cursor(cursor, {name: 1})[1][0])
+def parse_list_cursor(name: str, cursor: str | None) -> Position | tuple[None, str]:
+    """Return the position where the page before ended. Raises: InvalidArgument."""
+    return (None, "") if cursor is None else decode_position(decode_cursor(cursor, {name: 1})[1][0])
 
 
 def _list_page(
@@ -272,7 +272,7 @@ def _list_page(
 
 def build_page(name: str, found: Sequence[bytes], limit: int, total: tuple[int, bool]) -> StoriesAnswer[StoriesOut]:
     """Return the first `limit` stories; one more means a next page."""
-    following = encode_cursor(name, encode_story_place(found[limit - 1])) if len(found) > limit else None
+    following = encode_cursor(name, encode_story_position(found[limit - 1])) if len(found) > limit else None
     head = StoriesOut.model_construct(stories=[], next_cursor=following, total=total[0], total_is_exact=total[1], est_tokens=0)
     return StoriesAnswer(head, found[:limit])
 

@@ -53,8 +53,8 @@ def _find_nearest_story(headline: str) -> tuple[Story, float] | None:
     if not asked:
         return None
     # Those that hold every word, or the very headline would be missed once so many newer stories share a word with it.
-    places = {place for wanted in ([asked], [[term] for term in asked]) for place in find_newest(wanted, limit=CANDIDATES)}
-    rows = Story.objects.live().filter(search_document__in=places).newest_first()
+    positions = {position for wanted in ([asked], [[term] for term in asked]) for position in find_newest(wanted, limit=CANDIDATES)}
+    rows = Story.objects.live().filter(search_document__in=positions).newest_first()
     columns = ("chatbotnews_id", "current__headline", "published_at", "event_id", "current__summary_medium")
     items = [Item(*row) for row in rows.values_list(*columns)]
     if (found := headline_similarity.find_nearest_story(headline, items)) is None:

@@ -14,7 +14,7 @@ from config.errors import InvalidArgument
 from config.http import memory_cache
 from wire.text.identity import is_story_id
 
-Place = tuple[dt.datetime, str]  # a story's in list order: published_at, chatbotnews_id
+Position = tuple[dt.datetime, str]  # a story's in list order: published_at, chatbotnews_id
 
 COUNTED: Final = 1000  # up to so many are counted; of more it is only said that there are more
 
@@ -37,17 +37,17 @@ def decode_cursor(cursor: str, kinds: Mapping[str, int]) -> tuple[str, list[Any]
     raise build_cursor_error()
 
 
-def encode_place(place: Place) -> list[Any]:
-    return [int(place[0].timestamp()), place[1]]
+def encode_position(position: Position) -> list[Any]:
+    return [int(position[0].timestamp()), position[1]]
 
 
-def encode_story_place(story: bytes) -> list[Any]:
-    """Return the encoded place of a story, given as JSON."""
+def encode_story_position(story: bytes) -> list[Any]:
+    """Return the encoded position of a story, given as JSON."""
     fields = orjson.loads(story)
-    return encode_place((dt.datetime.fromisoformat(fields["published_at"]), fields["chatbotnews_id"]))
+    return encode_position((dt.datetime.fromisoformat(fields["published_at"]), fields["chatbotnews_id"]))
 
 
-def decode_place(value: Any) -> Place:
+def decode_position(value: Any) -> Position:
     """Raises: InvalidArgument."""
     match value:
         case [int(seconds), str(story_id)] if not isinstance(seconds, bool) and is_story_id(story_id):
@@ -64,13 +64,13 @@ def build_cursor_error() -> InvalidArgument:
     )
 
 
-def count_capped(select: Callable[..., QuerySet[Any, Any]], *arguments: Any) -> tuple[int, bool]:
+def count_rows(select: Callable[..., QuerySet[Any, Any]], *arguments: Any) -> tuple[int, bool]:
     """Return how many rows `select` has, at most COUNTED, and whether that is all."""
     generation = memory_cache.answers.generation
-    found = (_count_rows.__wrapped__ if generation is None else _count_rows)(generation, select, *arguments)
+    found = (_count_rows_cached.__wrapped__ if generation is None else _count_rows_cached)(generation, select, *arguments)
     return min(found, COUNTED), found <= COUNTED
 
 
 @lru_cache(maxsize=1000)
-def _count_rows(_generation: tuple[Any, ...] | None, select: Callable[..., QuerySet[Any, Any]], *arguments: Any) -> int:
+def _count_rows_cached(_generation: tuple[Any, ...] | None, select: Callable[..., QuerySet[Any, Any]], *arguments: Any) -> int:
     return select(*arguments)[: COUNTED + 1].count()

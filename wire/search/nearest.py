@@ -15,27 +15,27 @@ from wire.search.vectors import HALF, Vectors, embed_question, load_embedder
 PIECE: Final = 20_000  # rows that are read at a time
 MANY: Final = 2_000  # changed stories from which reading all again costs less than asking for each
 AGAIN: Final = 30.0  # seconds until stories that had no vector are looked at again
-GONE: Final = -(2**62)  # the place of a story that is withdrawn, before all others
+GONE: Final = -(2**62)  # the position of a story that is withdrawn, before all others
 
 
 class Nearest(NamedTuple):
-    """Places of the stories nearest to a question, the nearest first; the cosines of others that were asked about, by place; and
-    how far the nearest stands out of all stories, in standard deviations of their cosines.
+    """Positions of the stories nearest to a question, the nearest first; the cosines of others that were asked about, by position;
+    and how far the nearest stands out of all stories, in standard deviations of their cosines.
     """
 
-    places: list[int]
+    positions: list[int]
     cosines: dict[int, float]
     prominence: float
 
 
 class Held(NamedTuple):
-    """Vectors that searches read, the first `size` rows of `matrix`, with the place of each row's story, and the row of each
-    place. A search keeps the one it began with, so whoever writes may enlarge arrays or begin anew.
+    """Vectors that searches read, the first `size` rows of `matrix`, with the position of each row's story, and the row of each
+    position. A search keeps the one it began with, so whoever writes may enlarge arrays or begin anew.
     """
 
     size: int
     matrix: NDArray[np.float32]
-    places: NDArray[np.int64]
+    positions: NDArray[np.int64]
     row_of: dict[int, int]
 
 
@@ -78,19 +78,19 @@ class StoryVectors:
             self._read_vectors(self._held, changed | self._lacking)
 
     def find_nearest(self, question: Vectors, many: int, low: int | None, high: int | None, others: Collection[int]) -> Nearest:
-        """Return the nearest of the stories with low <= place < high, and the cosines of others."""
-        count, matrix, places, row_of = self._held
+        """Return the nearest of the stories with low <= position < high, and the cosines of others."""
+        count, matrix, positions, row_of = self._held
         # In this thread alone: BLAS would wake one for each core, which costs more than so few take.
-        places, cosines = places[:count], np.einsum("ij,j", matrix[:count], question)
-        inside = np.flatnonzero((places >= (GONE + 1 if low is None else low)) & (places < (-GONE if high is None else high)))
+        positions, cosines = positions[:count], np.einsum("ij,j", matrix[:count], question)
+        inside = np.flatnonzero((positions >= (GONE + 1 if low is None else low)) & (positions < (-GONE if high is None else high)))
         if len(inside) > many:
             inside = inside[np.argpartition(-cosines[inside], many)[:many]]
-        nearest = inside[np.lexsort((-places[inside], -cosines[inside]))]
+        nearest = inside[np.lexsort((-positions[inside], -cosines[inside]))]
         spread = float(cosines.std()) if count else 0.0
         prominence = (float(cosines[nearest[0]]) - float(cosines.mean())) / spread if len(nearest) and spread else 0.0
-        rows = [row for place in others if (row := row_of.get(place, count)) < count]
-        known = dict(zip(places[rows].tolist(), cosines[rows].round(4).tolist(), strict=True))
-        return Nearest(places[nearest].tolist(), known, prominence)
+        rows = [row for position in others if (row := row_of.get(position, count)) < count]
+        known = dict(zip(positions[rows].tolist(), cosines[rows].round(4).tolist(), strict=True))
+        return Nearest(positions[nearest].tolist(), known, prominence)
 
     def _read_vectors(self, held: Held, story_ids: Collection[str] | None) -> None:
         """Read these stories, or all; those that can be found and have no vector yet are kept in mind."""
@@ -107,27 +107,27 @@ class StoryVectors:
             lacking |= {row[1] for row in found if row[3] != self._model}
         for story_id in set(story_ids or ()) - shown:
             if (row := self._rows.get(story_id)) is not None:  # withdrawn, or waiting for a vector of its new text
-                held.row_of.pop(int(held.places[row]), None)
-                held.places[row] = GONE
+                held.row_of.pop(int(held.positions[row]), None)
+                held.positions[row] = GONE
         self._held, self._lacking = held, lacking
 
     def _store_rows(self, held: Held, found: list[Any]) -> Held:
         rows = [self._rows.setdefault(story_id, len(self._rows)) for _, story_id, *_ in found]
-        matrix, places = held.matrix, held.places
-        if len(self._rows) > len(places):
-            more = max(len(self._rows), len(places) * 5 // 4) - len(places)
-            matrix, places = np.pad(matrix, ((0, more), (0, 0))), np.pad(places, (0, more))
+        matrix, positions = held.matrix, held.positions
+        if len(self._rows) > len(positions):
+            more = max(len(self._rows), len(positions) * 5 // 4) - len(positions)
+            matrix, positions = np.pad(matrix, ((0, more), (0, 0))), np.pad(positions, (0, more))
         halves = np.frombuffer(b"".join(bytes(vector) for _, _, vector, _ in found), HALF)
         matrix[rows] = halves.astype(np.float32).reshape(len(rows), matrix.shape[1])
-        places[rows] = [place for place, *_ in found]
-        held.row_of.update(zip((place for place, *_ in found), rows, strict=True))
-        return Held(len(self._rows), matrix, places, held.row_of)
+        positions[rows] = [position for position, *_ in found]
+        held.row_of.update(zip((position for position, *_ in found), rows, strict=True))
+        return Held(len(self._rows), matrix, positions, held.row_of)
 
 
 _story_vectors: Final = cache(StoryVectors)
 
 
-def find_nearest(question: str, many: int, low: int | None, high: int | None, others: Collection[int]) -> Nearest | None:
+def find_nearest_stories(question: str, many: int, low: int | None, high: int | None, others: Collection[int]) -> Nearest | None:
     """Return what `StoryVectors.find_nearest` does; None without a model."""
     model = load_embedder()
     if model is None:

@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple, TypeVar
 
 from wire.models import Story
-from wire.models.search import TIE, find_event_places, find_last_story, find_newest, is_term_held, read_documents, read_events
+from wire.models.search import TIE, find_event_positions, find_last_story, find_newest, is_term_held, read_documents, read_events
 from wire.publishing.story_json import COLUMNS, read_stories_json
 from wire.schemas.params import Group, Sort
 from wire.schemas.stories_answer import StoriesAnswer, set_field
 from wire.schemas.story import SearchOut
 from wire.search.cursor import COUNTED, build_cursor_error, decode_cursor, encode_cursor
-from wire.search.nearest import find_nearest
+from wire.search.nearest import find_nearest_stories
 from wire.text.search_query import ALL, MOST, SOME, Query, Term, Text
 
 POOL: Final = 500  # up to so many matches are ranked together
@@ -31,42 +31,42 @@ YEAR: Final = 365 * 86_400
 FRESH: Final = 0.05  # added to a score for each year that a story is newer …
 FRESH_ALONE: Final = 3.0  # … and where a single word or name is asked for, which most stories hold equally well
 
-# What a cursor of a search can say: go on in the ranking of all; in a window; begin the window behind a place. Each begins
+# What a cursor of a search can say: go on in the ranking of all; in a window; begin the window behind a position. Each begins
 # with the mark of its question; behind it, where stories are grouped by event, ":" and the key of the last story that had
 # come when the first page was shown: one that comes later must not take its event from a page that is still to be shown.
 RANKED, WINDOW, BEHIND = "all", "window", "behind"
 KINDS: Final = {RANKED: 3, WINDOW: 5, BEHIND: 2}
-IN_TIME: Final = "time"  # go on behind a place, newest first
+IN_TIME: Final = "time"  # go on behind a position, newest first
 
 Item = TypeVar("Item")
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Stories to search: those with one of each of `marks` (`wire.models.search.encode_filters`), low <= place < high."""
+    """Stories to search: those with one of each of `marks` (`wire.models.search.encode_filters`), low <= position < high."""
 
     marks: tuple[tuple[str, ...], ...] = ()
     low: int | None = None
     high: int | None = None
 
     def newest(self, question: Query, limit: int) -> list[int]:
-        """Return places of the newest stories that may match, newest first."""
+        """Return positions of the newest stories that may match, newest first."""
         marks = [Term(one_of) for one_of in self.marks]
         wanted = [[*marks, *terms] for terms in question.lookup_sets]
         return find_newest(wanted, limit=limit, low=self.low, high=self.high)
 
-    def holds(self, place: int) -> bool:
-        return (self.low is None or self.low <= place) and (self.high is None or place < self.high)
+    def holds(self, position: int) -> bool:
+        return (self.low is None or self.low <= position) and (self.high is None or position < self.high)
 
-    def behind(self, place: int) -> "Scope":
-        return replace(self, high=place)
+    def behind(self, position: int) -> "Scope":
+        return replace(self, high=position)
 
 
 class SearchHit(NamedTuple):
     """A story of a page, whose order is from the greatest on: best first, newer first among equals."""
 
     score: float
-    place: int
+    position: int
     pk: int
 
 
@@ -107,7 +107,7 @@ def build_ranked_page(
     last = None
     if group == Group.EVENT:
         is_number = given_last.isascii() and given_last.isdigit() and len(given_last) < 19
-        last = find_last_story() if cursor is None else _validate_place(int(given_last) if is_number else None)
+        last = find_last_story() if cursor is None else _validate_position(int(given_last) if is_number else None)
     waiting, read = list[Query](), dict[int, StoryText]()  # forms not looked up yet, and the newest thousand of the others
     for form in forms:
         waiting.append(form)
@@ -123,10 +123,10 @@ def build_ranked_page(
             if page:
                 return page
         else:
-            places = {place for one in waiting for place in scope.newest(one, COUNTED)}
+            positions = {position for one in waiting for position in scope.newest(one, COUNTED)}
             waiting.clear()
-            read |= _read_texts([*(places - read.keys())])
-            texts = {place: one for place, one in read.items() if one.text.holds(form)}
+            read |= _read_texts([*(positions - read.keys())])
+            texts = {position: one for position, one in read.items() if one.text.holds(form)}
             if is_last and not texts:  # words that no story holds silence no question
                 held = replace(form, terms=tuple(term for term in form.terms if term.is_required or is_term_held(term)))
                 texts = _read_matching(scope.newest(held, COUNTED), held) if held.terms else {}
@@ -137,30 +137,30 @@ def build_ranked_page(
 
 def _match_all(scope: Scope, question: Query, paging: Paging, least: int) -> StoriesAnswer[SearchOut] | None:
     """Answer with stories that hold all words, so many that windows of the newest may be ranked; None if fewer than `least` do."""
-    question, places = _find_places(scope, question)
-    is_exact = len(places) <= COUNTED
+    question, positions = _find_positions(scope, question)
+    is_exact = len(positions) <= COUNTED
     texts: dict[int, StoryText] = {}
     if not question.is_certain:
-        texts = _read_matching(places, question)
-        places = list(texts)
-    if len(places) < least:
+        texts = _read_matching(positions, question)
+        positions = list(texts)
+    if len(positions) < least:
         return None
-    kind = paging.kind or (RANKED if is_exact and len(places) <= POOL else BEHIND)
+    kind = paging.kind or (RANKED if is_exact and len(positions) <= POOL else BEHIND)
     values, size = paging.values, min(POOL, WINDOW_SIZE)
     if kind == RANKED:
-        ranked = places
+        ranked = positions
     elif kind == WINDOW:
-        window = replace(scope, low=_validate_place(values[1]), high=_validate_place(values[0]) + 1)
+        window = replace(scope, low=_validate_position(values[1]), high=_validate_position(values[0]) + 1)
         ranked = window.newest(question, COUNTED)
     else:
-        ranked = scope.behind(_validate_place(values[0])).newest(question, size) if values else places[:size]
-    texts |= _read_matching([place for place in ranked if place not in texts], question)
-    hits = [_score_story(place, texts[place], question) for place in ranked if place in texts and paging.may_show(texts[place])]
-    total, more = len(places), None
+        ranked = scope.behind(_validate_position(values[0])).newest(question, size) if values else positions[:size]
+    texts |= _read_matching([position for position in ranked if position not in texts], question)
+    hits = [_score_story(at, texts[at], question) for at in ranked if at in texts and paging.may_show(texts[at])]
+    total, more = len(positions), None
     if paging.last is not None:
-        events = read_events([*places, *ranked])
-        others = {} if kind == RANKED else _find_others(scope, question, paging, {place: events.get(place, "") for place in ranked})
-        total = len({events.get(place, place) for place in places})
+        events = read_events([*positions, *ranked])
+        others = {} if kind == RANKED else _find_others(scope, question, paging, {at: events.get(at, "") for at in ranked})
+        total = len({events.get(position, position) for position in positions})
         hits, more = _group_by_event(hits, events, others)
     page, has_more = _cut_page(hits, paging.limit, values if kind != BEHIND else ())
     following = None
@@ -170,7 +170,7 @@ def _match_all(scope: Scope, question: Query, paging: Paging, least: int) -> Sto
         following = paging.encode(WINDOW, ranked[0], ranked[-1], *page[-1][:2])
     elif kind != RANKED and ranked and scope.behind(ranked[-1]).newest(question, 1):
         following = paging.encode(BEHIND, ranked[-1])
-    shown = [texts[hit.place] for hit in page]
+    shown = [texts[hit.position] for hit in page]
     ranking = "relevance" if kind == RANKED else "newest"
     return _answer(question, shown, following, total, is_exact=is_exact, ranking=ranking, more=more)
 
@@ -184,45 +184,45 @@ def _group_by_event(
     best: dict[str, SearchHit] = {}
     counts = Counter(others.values())
     for hit in sorted(hits, reverse=True):
-        event = events.get(hit.place, str(hit.pk))  # one that was withdrawn meanwhile has none
+        event = events.get(hit.position, str(hit.pk))  # one that was withdrawn meanwhile has none
         best.setdefault(event, hit)
         counts[event] += 1
-    newest = max((hit.place for hit in hits), default=0)
-    before = {event for place, event in others.items() if place > newest}
+    newest = max((hit.position for hit in hits), default=0)
+    before = {event for position, event in others.items() if position > newest}
     return [hit for event, hit in best.items() if event not in before], {hit.pk: counts[event] - 1 for event, hit in best.items()}
 
 
 def _find_others(scope: Scope, question: Query, paging: Paging, window: Mapping[int, str]) -> dict[int, str]:
-    """Return, by place, the event of each match outside of a window (events by place) whose event has a story in it."""
-    events = find_event_places(window.values())
-    outside = [place for place in events if place not in window and scope.holds(place)]
+    """Return, by position, the event of each match outside of a window (events by position) whose event has a story in it."""
+    events = find_event_positions(window.values())
+    outside = [position for position in events if position not in window and scope.holds(position)]
     found = _filter_marks(_read_matching(outside, question), scope)
-    return {place: events[place] for place, one in found.items() if one.text.holds(question) and paging.may_show(one)}
+    return {position: events[position] for position, one in found.items() if one.text.holds(question) and paging.may_show(one)}
 
 
 def _match_any(scope: Scope, question: Query, texts: dict[int, StoryText], paging: Paging, asked: str) -> StoriesAnswer[SearchOut]:
     """Answer with stories that need not hold all words, the best of them weighed by meaning too, and with those nearest in meaning,
     fused by their ranks.
     """
-    texts = {place: one for place, one in texts.items() if paging.may_show(one)}
-    hits, is_exact = [_score_story(place, found, question) for place, found in texts.items()], len(texts) <= COMPARED
+    texts = {position: one for position, one in texts.items() if paging.may_show(one)}
+    hits, is_exact = [_score_story(position, found, question) for position, found in texts.items()], len(texts) <= COMPARED
     by_words = sorted(hits, reverse=True)[:COMPARED]
-    ranked, near = [[hit.place for hit in by_words]], None
+    ranked, near = [[hit.position for hit in by_words]], None
     may_mean = not any(term.is_required for term in question.terms)  # who quotes wants the words
-    if may_mean and (near := find_nearest(asked, NEAREST, scope.low, scope.high, ranked[0])):
+    if may_mean and (near := find_nearest_stories(asked, NEAREST, scope.low, scope.high, ranked[0])):
         usual = sum(near.cosines.values()) / (len(near.cosines) or 1)
-        weighed = [(hit.score + MEANING_WEIGHT * near.cosines.get(hit.place, usual), hit) for hit in by_words]
-        read = _filter_marks(_read_texts([place for place in near.places if place not in texts]), scope)
-        texts |= {place: one for place, one in read.items() if paging.may_show(one)}
-        ranked = [[hit.place for _, hit in sorted(weighed, reverse=True)], [place for place in near.places if place in texts]]
+        weighed = [(hit.score + MEANING_WEIGHT * near.cosines.get(hit.position, usual), hit) for hit in by_words]
+        read = _filter_marks(_read_texts([position for position in near.positions if position not in texts]), scope)
+        texts |= {position: one for position, one in read.items() if paging.may_show(one)}
+        ranked = [[hit.position for _, hit in sorted(weighed, reverse=True)], [at for at in near.positions if at in texts]]
     fused = fuse_ranks(ranked)
-    hits = [SearchHit(round(score, 6), place, texts[place].pk) for place, score in fused.items()]
+    hits = [SearchHit(round(score, 6), position, texts[position].pk) for position, score in fused.items()]
     more = None
     if paging.last is not None:
         hits, more = _group_by_event(hits, read_events(list(fused)), {})
     page, has_more = _cut_page(hits, paging.limit, paging.values)
     following = paging.encode(RANKED, *page[-1][:2]) if has_more and question.least < ALL else None
-    shown = [texts[hit.place] for hit in page]
+    shown = [texts[hit.position] for hit in page]
     answer = _answer(question, shown, following, len(hits), is_exact=is_exact, more=more)
     if near is None:
         answer.head.degraded = ["vectors"] if may_mean else []
@@ -242,7 +242,7 @@ def fuse_ranks(ranked: Iterable[Sequence[Item]]) -> dict[Item, float]:
 
 def _filter_marks(found: Mapping[int, StoryText], scope: Scope) -> dict[int, StoryText]:
     """Return those of these stories that pass the filters of a scope."""
-    return {place: one for place, one in found.items() if all(set(marks) & set(one.text.marks) for marks in scope.marks)}
+    return {position: one for position, one in found.items() if all(set(marks) & set(one.text.marks) for marks in scope.marks)}
 
 
 def build_newest_page(scope: Scope, forms: Sequence[Query], limit: int, cursor: str | None) -> StoriesAnswer[SearchOut]:
@@ -252,14 +252,14 @@ def build_newest_page(scope: Scope, forms: Sequence[Query], limit: int, cursor: 
         mark = _fingerprint_search(scope, form, Sort.NEWEST)
         if given is not None and given[0] != mark:
             continue
-        page = _list_newest(scope, form, mark, limit, None if given is None else _validate_place(given[1]))
+        page = _list_matches_by_time(scope, form, mark, limit, None if given is None else _validate_position(given[1]))
         if given is not None or page.head.total or form is forms[-1]:
             return page
     raise build_cursor_error()
 
 
-def _list_newest(scope: Scope, question: Query, mark: str, limit: int, after: int | None) -> StoriesAnswer[SearchOut]:
-    question, found = _find_places(scope, question)
+def _list_matches_by_time(scope: Scope, question: Query, mark: str, limit: int, after: int | None) -> StoriesAnswer[SearchOut]:
+    question, found = _find_positions(scope, question)
     matching = found if question.is_certain else list(_read_matching(found, question))
     looked_at, left = found, matching
     if after is not None:
@@ -302,8 +302,8 @@ def _answer(
     return StoriesAnswer(head, stories)
 
 
-def _find_places(scope: Scope, question: Query) -> tuple[Query, list[int]]:
-    """Return the question as it is answered, and its places, newest first. A last word that a thousand stories hold is finished."""
+def _find_positions(scope: Scope, question: Query) -> tuple[Query, list[int]]:
+    """Return the question as answered, and its positions, newest first. A last word that a thousand stories hold is finished."""
     found = scope.newest(question, COUNTED + 1)
     if len(found) > COUNTED and question != question.finished:
         finished = scope.newest(question.finished, COUNTED + 1)
@@ -320,38 +320,38 @@ def _fingerprint_search(scope: Scope, question: Query, sort: Sort, group: Group 
     return hashlib.sha256(repr(parts).encode()).hexdigest()[:8]
 
 
-def _read_matching(places: Sequence[int], question: Query) -> dict[int, StoryText]:
-    """Return, in the order of `places`, the stories that match; an index may also find others (`Query.is_certain`)."""
-    return {place: one for place, one in _read_texts(places).items() if question.is_certain or one.text.holds(question)}
+def _read_matching(positions: Sequence[int], question: Query) -> dict[int, StoryText]:
+    """Return, in the order of `positions`, the stories that match; an index may also find others (`Query.is_certain`)."""
+    return {position: one for position, one in _read_texts(positions).items() if question.is_certain or one.text.holds(question)}
 
 
-def _read_texts(places: Sequence[int]) -> dict[int, StoryText]:
+def _read_texts(positions: Sequence[int]) -> dict[int, StoryText]:
     found = {}
-    for place, pk, tokens, length, marks in read_documents(places) if places else ():
+    for position, pk, tokens, length, marks in read_documents(positions) if positions else ():
         words = tokens.split(" ")
-        found[place] = StoryText(pk, Text(words[:length], words[length:], marks.split(" ")))
-    return {place: found[place] for place in places if place in found}
+        found[position] = StoryText(pk, Text(words[:length], words[length:], marks.split(" ")))
+    return {position: found[position] for position in positions if position in found}
 
 
-def _score_story(place: int, found: StoryText, question: Query) -> SearchHit:
+def _score_story(position: int, found: StoryText, question: Query) -> SearchHit:
     """Score by relevance and freshness: each year adds the same, so two stories never change their order as they grow old."""
     fresh = FRESH_ALONE if len(question.terms) == 1 else FRESH
-    score = WORDS_WEIGHT * found.text.score(question) + fresh * (place >> TIE) / YEAR
-    return SearchHit(round(score, 6), place, found.pk)
+    score = WORDS_WEIGHT * found.text.score(question) + fresh * (position >> TIE) / YEAR
+    return SearchHit(round(score, 6), position, found.pk)
 
 
 def _cut_page(hits: Sequence[SearchHit], limit: int, values: Sequence[Any]) -> tuple[list[SearchHit], bool]:
     """Return the next hits behind a cursor's `values`, and whether more follow. Raises: InvalidArgument."""
     left = sorted(hits, reverse=True)
     if values:
-        score, place = values[-2:]
+        score, position = values[-2:]
         if not isinstance(score, int | float) or isinstance(score, bool):
             raise build_cursor_error()
-        left = [hit for hit in left if hit[:2] < (float(score), _validate_place(place))]
+        left = [hit for hit in left if hit[:2] < (float(score), _validate_position(position))]
     return left[:limit], len(left) > limit
 
 
-def _validate_place(value: Any) -> int:
+def _validate_position(value: Any) -> int:
     """Raises: InvalidArgument."""
     if not isinstance(value, int) or isinstance(value, bool) or abs(value) >= 2**62:
         raise build_cursor_error()

@@ -15,7 +15,7 @@ from rapidfuzz.distance import OSA
 
 from config.errors import InvalidArgument
 from wire.models import Snapshot, Story
-from wire.models.search import encode_filters, get_first_place, is_term_held
+from wire.models.search import encode_filters, get_first_position, is_term_held
 from wire.schemas.params import Group, Sort
 from wire.schemas.stories_answer import StoriesAnswer
 from wire.schemas.story import PeriodOut, SearchOut
@@ -55,7 +55,7 @@ def search_stories(
     """
     period = find_period(query, today)
     spelled = period.rest if period else query
-    right = suggest_corrections(_QUOTED.sub(" ", spelled))
+    right = suggest_spellings(_QUOTED.sub(" ", spelled))
     if right:
         spelled = _WORD.sub(lambda word: right.get(word[0].casefold(), word[0]), spelled)
     if not split_chains(spelled) and period is None:
@@ -63,7 +63,7 @@ def search_stories(
     page = None
     if period and scope.low is None and scope.high is None:
         days = (period.since, period.until)
-        low, high = (None if day is None else get_first_place(dt.datetime.combine(day, dt.time(), dt.UTC)) for day in days)
+        low, high = (None if day is None else get_first_position(dt.datetime.combine(day, dt.time(), dt.UTC)) for day in days)
         with suppress(InvalidArgument):  # the cursor may be of the whole scope
             page = _find_page(spelled, replace(scope, low=low, high=high), limit, cursor, sort, group)
     is_narrowed = page is not None and bool(page.head.total)
@@ -99,7 +99,7 @@ def _find_page(query: str, scope: Scope, limit: int, cursor: str | None, sort: S
     return build_ranked_page(scope, asked, query, limit, cursor, group)
 
 
-def suggest_corrections(question: str) -> dict[str, str]:
+def suggest_spellings(question: str) -> dict[str, str]:
     """Return, for each word that no story holds and no dictionary knows, the nearest that stories use, one slip away, the most
     frequent of several. A name is put right by names only: Sonos may be missing from the news, but it is no slip of "songs".
     """

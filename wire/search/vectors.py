@@ -88,7 +88,7 @@ def fill(seconds: float | None = None, *, only_pending: bool = False, progress: 
     return made
 
 
-def count_missing() -> int:
+def count_unembedded() -> int:
     """Return how many live stories have no vector of today's model; 0 without a model."""
     model = load_embedder()
     return select_missing_stories(model.name).count() if model else 0

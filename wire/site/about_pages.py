@@ -13,7 +13,7 @@ from wire import queries
 from wire.schemas.params import read_date
 from wire.site import llms_txt
 from wire.site.pages import PER_LIST, page, parse_or_404, public_page
-from wire.templatetags.wire_site import html
+from wire.templatetags.wire_site import render_markdown
 
 SNIPPETS: Final = (
     ("claude", "Claude", "claude.sh"),
@@ -107,7 +107,7 @@ def for_agents(request: HttpRequest) -> HttpResponse:
     addresses = llms_txt.list_addresses()
     snippets = [(name, label, render_to_string(f"snippets/{file}", addresses).strip()) for name, label, file in SNIPPETS]
     examples = [(name, label, _read_example(file)) for name, label, file in EXAMPLES]
-    return page(request, "for_agents.html", {"snippets": [*snippets, *examples], "costs": html(_read_costs())})
+    return page(request, "for_agents.html", {"snippets": [*snippets, *examples], "costs": render_markdown(_read_costs())})
 
 
 def _read_example(file: str) -> str:
@@ -124,7 +124,7 @@ def _read_costs() -> str:
 
 @public_page
 def mcp_spec(request: HttpRequest) -> HttpResponse:
-    return page(request, "mcp_spec.html", {"spec_html": html(llms_txt.read_mcp_spec().decode())})
+    return page(request, "mcp_spec.html", {"spec_html": render_markdown(llms_txt.read_mcp_spec().decode())})
 
 
 @public_page

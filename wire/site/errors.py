@@ -30,19 +30,19 @@ def readyz(_request: HttpRequest) -> HttpResponse:
     try:
         snapshot = queries.get_latest_snapshot()
     except Unavailable:
-        return _not_ready("database", "The database does not answer; the log says why. Cached answers are served, marked as stale.")
+        return _build_503("database", "The database does not answer; the log says why. Cached answers are served, marked as stale.")
     except Error:
         log.exception("The database does not answer.")
-        return _not_ready("database", "The database does not answer; the log says why.")
+        return _build_503("database", "The database does not answer; the log says why.")
     except NothingPublished as error:
-        return _not_ready("snapshot", error.message)
+        return _build_503("snapshot", error.message)
     age = int((timezone.now() - snapshot.generated_at).total_seconds())
     return dump_json(
         {"status": "ready", "wire_date": snapshot.wire_date, "sequence": snapshot.sequence, "snapshot_age_seconds": age}, "no-store"
     )
 
 
-def _not_ready(what: str, why: str) -> HttpResponse:
+def _build_503(what: str, why: str) -> HttpResponse:
     response = dump_json({"status": "not ready", "what": what, "why": why}, "no-store")
     response.status_code = 503
     return response

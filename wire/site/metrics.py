@@ -24,7 +24,7 @@ from sources.queries import get_feeds_health
 from sources.schemas import FeedHealthOut
 from wire import queries
 from wire.models import Snapshot, Story
-from wire.search.vectors import count_missing
+from wire.search.vectors import count_unembedded
 from wire.site.errors import not_found
 
 log = logging.getLogger(__name__)
@@ -36,12 +36,12 @@ def metrics(request: HttpRequest) -> HttpResponse:
     token = request.headers.get("Authorization", "").encode()
     if not settings.WIRE_METRICS_TOKEN or not hmac.compare_digest(token, f"Bearer {settings.WIRE_METRICS_TOKEN}".encode()):
         return not_found(request)
-    lines = [*_of_process(), *_of_wire(), *(line for plugin in list_plugins() for line in plugin.list_metrics())]
+    lines = [*_list_process_metrics(), *_list_wire_metrics(), *(one for plugin in list_plugins() for one in plugin.list_metrics())]
     form = "text/plain; version=0.0.4; charset=utf-8"
     return HttpResponse("\n".join(lines) + "\n", content_type=form, headers={"Cache-Control": "no-store"})
 
 
-def _of_process() -> Iterator[str]:
+def _list_process_metrics() -> Iterator[str]:
     with suppress(OSError):  # where there is no /proc
         pages = int(Path("/proc/self/statm").read_text().split()[1])
         yield _gauge("process_resident_memory_bytes", "Resident memory.", pages * os.sysconf("SC_PAGE_SIZE"))
@@ -61,10 +61,10 @@ def _of_process() -> Iterator[str]:
         yield _gauge("wire_replica_fallbacks", "How often reads switched to the primary.", source.fallbacks, kind="counter")
 
 
-def _of_wire() -> Iterator[str]:
+def _list_wire_metrics() -> Iterator[str]:
     lines: list[str] = []
     try:
-        lines = list(_list_wire_metrics())
+        lines = list(_read_wire_metrics())
     except Unavailable:
         pass
     except Error:
@@ -73,10 +73,10 @@ def _of_wire() -> Iterator[str]:
     yield from lines
 
 
-def _list_wire_metrics() -> Iterator[str]:
+def _read_wire_metrics() -> Iterator[str]:
     yield _gauge("wire_version", "Raised by every public change.", queries.get_wire_version(), kind="counter")
     yield _gauge("wire_pending_stories", "Stories with a change that is not published yet.", Story.objects.pending().count())
-    yield _gauge("wire_vectors_missing", "Live stories without a vector: search and grouping use words alone.", count_missing())
+    yield _gauge("wire_vectors_missing", "Live stories without a vector: search and grouping use words alone.", count_unembedded())
     newest = Snapshot.objects.order_by("-sequence").values_list("sequence", "generated_at").first()
     if newest:
         age = int((timezone.now() - newest[1]).total_seconds())

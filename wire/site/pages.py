@@ -26,7 +26,7 @@ from wire.schemas.story import DayOut
 from wire.site import metadata
 from wire.site.day_summary import describe_day
 from wire.site.errors import not_found
-from wire.templatetags.wire_site import html
+from wire.templatetags.wire_site import render_markdown
 from wire.text.choices import Category, Status, Topic
 
 PER_PAGE: Final = 60
@@ -81,7 +81,7 @@ def day(request: HttpRequest, day: str) -> HttpResponse:
 @public_page
 def story(request: HttpRequest, story_id: str) -> HttpResponse:
     """Show a story at its permanent address; redirect a pinned id to its revision there."""
-    if (pin := queries.resolve_pin(story_id)) is not None:
+    if (pin := queries.find_pinned_revision(story_id)) is not None:
         address = f"{reverse('story', args=[pin[0].chatbotnews_id])}#revision-{pin[1].revision}"
         return HttpResponseRedirect(address, headers={"Cache-Control": BRIEFLY})
     found = queries.get_story(story_id)
@@ -227,7 +227,7 @@ def archive(request: HttpRequest) -> HttpResponse:
 @public_page
 def editor_take(request: HttpRequest, day: str) -> HttpResponse:
     found = queries.get_editor_take(parse_or_404(read_date, day))
-    return page(request, "editor_take.html", {"take": found, "take_html": html(found.markdown)})
+    return page(request, "editor_take.html", {"take": found, "take_html": render_markdown(found.markdown)})
 
 
 @public_page
@@ -261,7 +261,7 @@ def _show_day(request: HttpRequest, found: StoriesAnswer[DayOut], caching: str) 
         "lead": lead,
         "picture": queries.find_shown_picture(lead.lead.chatbotnews_id) if lead else None,
         "earlier": earlier if pages.number == pages.paginator.num_pages and chosen is None else (),
-        "take_html": html(editors_take.extract_opening(found.editor_take)),
+        "take_html": render_markdown(editors_take.extract_opening(found.editor_take)),
         "near": queries.list_neighbours(found.wire_date),
         "changed": queries.view_day_changes(found.wire_date),
         "shape": describe_day(today, found.wire_date, len(found.story_json), len(publications), days_before),

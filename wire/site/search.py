@@ -136,7 +136,7 @@ def _find_other_documents(query: str, stories: Sequence[StoryOut] | None) -> dic
     """Return the hits of other kinds than stories, which link to their events, with the title of each kind; `stories`: the best
     ones, if they are known.
     """
-    titles = {name: title for name, title in queries.list_kinds().items() if name not in (queries.STORY, queries.EVENT)}
+    titles = {name: title for name, title in queries.list_kind_titles().items() if name not in (queries.STORY, queries.EVENT)}
     try:
         found = queries.search_documents(query, ",".join(titles), stories=stories)
     except (InvalidArgument, Forbidden):  # of every other kind; the stories have answered

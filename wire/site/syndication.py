@@ -20,7 +20,7 @@ from wire.queries import Correction
 from wire.schemas.story import EditorTakeOut, StoryOut
 from wire.site.pages import parse_or_404, public_page
 from wire.site.search import FILTERS, SUBSCRIBED, describe_filters, read_form, read_params, write_query
-from wire.templatetags.wire_site import html
+from wire.templatetags.wire_site import render_markdown
 from wire.text.choices import Category, Topic
 from wire.text.provenance_manifest import to_rfc3339
 
@@ -93,7 +93,7 @@ def _read_feed_list(name: str, sent: QueryDict) -> tuple[str, str, list[Item]]:
         case "corrections":
             return "corrections", "/corrections", [*map(_to_correction_item, queries.list_corrections(ITEMS)[0])]
         case "takes":
-            return "editor’s takes", "/archive", [_to_take_item(take, at) for take, at in queries.list_latest_takes(ITEMS)]
+            return "editor’s takes", "/archive", [_to_take_item(take, at) for take, at in queries.list_takes_of_newest_days(ITEMS)]
         case "events":
             return "all events", "/", [*map(_to_event_item, queries.list_category_events(None, ITEMS).events)]
         case "stories":
@@ -158,7 +158,7 @@ def _news_item(story: StoryOut, event: EventView, **changes: Any) -> Item:
 
 
 def _to_take_item(take: EditorTakeOut, at: dt.datetime) -> Item:
-    return _item(take.url, take.title, [take.summary_short], "", at, at) | {"content_html": html(take.markdown)}
+    return _item(take.url, take.title, [take.summary_short], "", at, at) | {"content_html": render_markdown(take.markdown)}
 
 
 def _to_correction_item(correction: Correction) -> Item:

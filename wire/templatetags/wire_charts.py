@@ -27,7 +27,7 @@ STATES: Final = (
 
 
 @register.simple_tag
-def coverage_bar(event: EventView) -> SafeString:
+def draw_coverage_bar(event: EventView) -> SafeString:
     """Draw the independent sources of an event as filled places, in a group of places for each tier."""
     counts = Counter(report.story.original_publisher_tier for report in event.reports if report.independent)
     x, empty, filled = 0, "", list[tuple[int, str]]()
@@ -49,7 +49,7 @@ def coverage_bar(event: EventView) -> SafeString:
 
 
 @register.simple_tag
-def coverage_map(coverage: CoverageOut) -> SafeString:
+def draw_coverage_map(coverage: CoverageOut) -> SafeString:
     """Draw a line of places for each tier: filled, half filled, empty, a dot."""
     rows = [_draw_tier(tier, 26 * number) for number, tier in enumerate(coverage.tiers)]
     most = max(sum(len(getattr(tier, state)) for state, _ in STATES) for tier in coverage.tiers)
@@ -88,7 +88,7 @@ def _place_cell(state: str, x: int, y: int) -> tuple[int, int, int, int]:
 
 
 @register.inclusion_tag("_trend.html")
-def trend(activity: ActivityOut, address: str, marked: dt.date | None = None) -> dict[str, Any]:
+def draw_trend(activity: ActivityOut, address: str, marked: dt.date | None = None) -> dict[str, Any]:
     """Draw stories a day as bars, and name the day with most; `marked` is the day that the page shows."""
     most = activity.peak.stories if activity.peak else 1
     bars = [
@@ -114,7 +114,7 @@ def trend(activity: ActivityOut, address: str, marked: dt.date | None = None) ->
 
 
 @register.simple_tag
-def event_line(events: Sequence[EventView], width: int = 640) -> SafeString:
+def draw_event_line(events: Sequence[EventView], width: int = 640) -> SafeString:
     """Draw events as dots over time, the larger the more sources report them; nothing if all have one time."""
     moments = [event.first.published_at for event in events]
     first, last = min(moments), max(moments)
@@ -139,7 +139,7 @@ def event_line(events: Sequence[EventView], width: int = 640) -> SafeString:
 
 
 @register.simple_tag
-def week_chart(week: WeekOut) -> SafeString:
+def draw_week_chart(week: WeekOut) -> SafeString:
     """Draw a bar for each day of a week, with its number of stories."""
     most = max((day.stories for day in week.days), default=0) or 1
     bars: Iterable[tuple[object, ...]] = (

@@ -24,7 +24,7 @@ def link_stories(text: str) -> SafeString:
 
 
 @register.filter
-def menu_title(part: Mapping[str, Any]) -> str:
+def get_menu_title(part: Mapping[str, Any]) -> str:
     """Return the title of a part of the path above a page: of a list, the one in the menu."""
     from wire.admin.menu import find_list_titles  # Unfold renders a widget, and so loads all tags, before the desk is there
 

@@ -28,7 +28,7 @@ MOST_WORDS: Final = 150
 
 
 @register.filter
-def when(moment: dt.datetime, day: dt.date | None = None) -> str:
+def format_moment(moment: dt.datetime, day: dt.date | None = None) -> str:
     """Write "14:05" for a moment of that UTC day, else "15 Oct 2026, 14:05 UTC"."""
     utc = moment.astimezone(dt.UTC)
     if utc.time() == dt.time():  # archives and some feeds have no time, and no page is to invent one
@@ -39,17 +39,17 @@ def when(moment: dt.datetime, day: dt.date | None = None) -> str:
 
 
 @register.simple_tag(takes_context=True)
-def clock(context: Context, moment: dt.datetime, before: str = "") -> SafeString:
-    """Write a <time> as `when` does, on the pages of a day (`on`) for that day, with the exact one as its title; with `before` in
-    front unless it is empty.
+def write_time(context: Context, moment: dt.datetime, before: str = "") -> SafeString:
+    """Write a <time> as `format_moment` does, on the pages of a day (`on`) for that day, with the exact one as its title; with
+    `before` in front unless it is empty.
     """
-    text = when(moment, context.get("on"))
+    text, exact = format_moment(moment, context.get("on")), format_moment(moment)
     utc = moment.astimezone(dt.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    return format_html('{}<time datetime="{}" title="{}">{}</time>', before, utc, when(moment), text) if text else SafeString()
+    return format_html('{}<time datetime="{}" title="{}">{}</time>', before, utc, exact, text) if text else SafeString()
 
 
 @register.simple_tag
-def wire_page(event: EventView) -> SafeString:
+def link_event_page(event: EventView) -> SafeString:
     """Write how widely an event is reported, as a link to its page; of a lone story to the story's."""
     if event.others:
         return format_html('<a href="/event/{}">{}</a>', event.event_id, event.agreement)
@@ -57,7 +57,7 @@ def wire_page(event: EventView) -> SafeString:
 
 
 @register.simple_tag
-def also(event: EventView, most: int = 3) -> SafeString:
+def link_other_reports(event: EventView, most: int = 3) -> SafeString:
     """Write the other publications that report an event, each as a link to its article, oldest first; nothing for a lone story."""
     counted = {report.story.original_publisher for report in event.reports if report.independent}
     articles: dict[str, str] = {}
@@ -73,7 +73,7 @@ def also(event: EventView, most: int = 3) -> SafeString:
 
 
 @register.simple_tag
-def own_words(headline: str, headlines: Sequence[str]) -> SafeString:
+def mark_own_words(headline: str, headlines: Sequence[str]) -> SafeString:
     """Mark the words of a headline that none of the others has."""
     others = {word for other in headlines if other != headline for word in words(other)}
     pieces = (
@@ -84,13 +84,13 @@ def own_words(headline: str, headlines: Sequence[str]) -> SafeString:
 
 
 @register.filter
-def code(text: str) -> SafeString:
+def mark_code(text: str) -> SafeString:
     """Write text between backticks as <code>."""
     parts = text.split("`")
     return format_html_join("", "{}", ((format_html("<code>{}</code>", part) if n % 2 else part,) for n, part in enumerate(parts)))
 
 
-@register.filter("marked")
+@register.filter
 def mark_words(text: str, question: Query) -> SafeString:
     """Mark the words that a search found."""
     pieces = highlighting.mark_matches(text, question)
@@ -98,7 +98,7 @@ def mark_words(text: str, question: Query) -> SafeString:
 
 
 @register.filter
-def html(markdown: str) -> SafeString:
+def render_markdown(markdown: str) -> SafeString:
     """Render Markdown as HTML. Raw HTML in it is escaped (html=False), so the result is safe to show."""
     return wrap_tables(MarkdownIt("commonmark", {"html": False}).enable("table").render(markdown))
 
@@ -116,13 +116,13 @@ def wrap_tables(rendered: str) -> SafeString:
 
 
 @register.simple_tag
-def total(page: StoriesOut | EventList) -> str:
+def format_total(page: StoriesOut | EventList) -> str:
     """Write the length of a list; "1,000+" where no more were counted."""
     return f"{page.total:,}" if page.total_is_exact else f"{page.total:,}+"
 
 
 @register.filter
-def span(seconds: int) -> str:
+def format_duration(seconds: int) -> str:
     """Write a duration in one unit: "40 minutes", "3 hours", "2 days"."""
     for unit, size in (("day", 86_400), ("hour", 3_600), ("minute", 60)):
         if seconds >= 2 * size or size == 60:
@@ -132,21 +132,21 @@ def span(seconds: int) -> str:
 
 
 @register.simple_tag(takes_context=True)
-def publisher(context: Mapping[str, Any], name: str) -> SafeString:
+def link_publisher(context: Mapping[str, Any], name: str) -> SafeString:
     """Write a publication's name as a link to its page; the name alone where the roster never had it."""
     slug = context.get("publication_slugs", {}).get(name)  # the desk's previews have none
     return format_html('<a href="{}">{}</a>', reverse("source", args=[slug]), name) if slug else format_html("{}", name)
 
 
 @register.simple_tag
-def stamp(moment: dt.datetime, form: str = "%-d %B %Y, %H:%M UTC") -> SafeString:
+def write_utc_time(moment: dt.datetime, form: str = "%-d %B %Y, %H:%M UTC") -> SafeString:
     """Write a <time> in UTC."""
     utc = moment.astimezone(dt.UTC)
     return format_html('<time datetime="{}">{}</time>', utc.strftime("%Y-%m-%dT%H:%M:%SZ"), utc.strftime(form))
 
 
 @register.simple_tag
-def diff(old: str, new: str) -> SafeString:
+def mark_changes(old: str, new: str) -> SafeString:
     """Write `new` with insertions in <ins> and deletions in <del>, word by word."""
     one, two = _WORDS.findall(old), _WORDS.findall(new)
     if max(len(one), len(two)) > MOST_WORDS:  # comparing takes the product of both, and more where words repeat

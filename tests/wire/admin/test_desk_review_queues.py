@@ -12,7 +12,7 @@ from tests.claims import claim, load
 from tests.factories import entry, feed_of, publish, story_of
 from tests.wire.desk import at_desk, person, words
 from wire.admin.review_queues import Queue, list_queues
-from wire.corpora.factchecks import queues
+from wire.corpora.factchecks import review_queues
 from wire.ingest import corrections
 from wire.models import Event, LexiconTerm, Story, StoryRevision
 from wire.text.choices import Category
@@ -174,8 +174,8 @@ def test_fact_checks_have_queues_of_their_own(desk: Client, settings: Settings) 
     assert "quatsch" in shown(desk, queue)
     assert BY_NAME["no-vectors"].count() == 0, "without a model nothing is missing"
     settings.FACTCHECKS_EMBEDDING = "hashed"
-    queues._list_unembedded_cached.cache_clear()
+    review_queues._list_unembedded_cached.cache_clear()
     assert "Mond" in shown(desk, BY_NAME["no-vectors"])
     desk.post("/admin/factchecks/ratingname/quatsch/change/", {"rating": "false"})
     assert queue.count() == 0
-    queues._list_unembedded_cached.cache_clear()
+    review_queues._list_unembedded_cached.cache_clear()

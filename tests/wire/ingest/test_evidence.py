@@ -14,7 +14,7 @@ from tests.examples import FULL
 from tests.factories import NOW, entry, feed_of, see
 from tests.wire.archives import empty_wire, everything, verifywire
 from wire import queries
-from wire.ingest.match import Outcome
+from wire.ingest.draft_comparison import Outcome
 from wire.ingest.normalise import Rejected
 from wire.models import Story, StoryAlias, StoryRevision
 from wire.publishing.publish import publish_pending

@@ -17,8 +17,8 @@ from tests.factories import NOW, entry
 from tests.feedserver import FeedServer
 from tests.wire.desk import at_desk, words
 from tests.wire.ingesting import feed_at, item, rss, run
+from wire.ingest.draft_comparison import Outcome
 from wire.ingest.feed_entries import RECENT, SHORT, describe_item, merge_recent_items
-from wire.ingest.match import Outcome
 from wire.ingest.normalise import Rejected
 
 LATER = NOW + dt.timedelta(hours=1)

@@ -18,7 +18,7 @@ from tests.examples import examples
 from tests.factories import NOW, entry, feed_of, second_feed, see, story_of
 from tests.wire.archives import dump, empty_wire, everything, rss, rss_item
 from wire.ingest import corrections
-from wire.ingest.match import Outcome
+from wire.ingest.draft_comparison import Outcome
 from wire.ingest.normalise import Rejected
 from wire.models import Snapshot, Story, StoryAlias, StoryRevision
 from wire.publishing.publish import publish_pending

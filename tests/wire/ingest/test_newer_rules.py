@@ -19,7 +19,7 @@ from tests.factories import entry, feed_of, second_feed, see, served_feed
 from tests.feedserver import FeedServer
 from tests.wire.archives import dump, empty_wire, line, loadwire, ndjson, rss, rss_item
 from wire.ingest import feed_entries, normalise
-from wire.ingest.match import Outcome
+from wire.ingest.draft_comparison import Outcome
 from wire.ingest.run import run_ingest
 from wire.models import Snapshot, Story, StoryRevision
 from wire.text.choices import NEWER_RULES

@@ -12,7 +12,7 @@ from tests.factories import entry, feed_of, next_lexicon, second_feed, see, serv
 from tests.feedserver import FeedServer
 from tests.wire.archives import rss, rss_item
 from wire.ingest import classifier_terms
-from wire.ingest.match import Outcome
+from wire.ingest.draft_comparison import Outcome
 from wire.ingest.normalise import Rejected
 from wire.ingest.run import run_ingest
 from wire.models import LexiconTerm, Story

@@ -161,5 +161,5 @@ def test_a_log_that_is_right_stays_as_it_is() -> None:
     call_command("rebuildlog")
     assert list(LogEntry.objects.order_by("sequence").values_list()) == rows
     assert LogNode.objects.count() == 3
-    assert log.append_missing() == 0
+    assert log.append_missing_snapshots() == 0
     assert WireState.objects.get().changes_epoch

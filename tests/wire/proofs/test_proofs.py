@@ -30,7 +30,7 @@ def checkpoint() -> signed_note.Checkpoint:
 
 
 def assert_proved(story_id: str, **asked: object) -> None:
-    proof = queries.get_inclusion(story_id, **asked)  # type: ignore[arg-type]
+    proof = queries.prove_inclusion(story_id, **asked)  # type: ignore[arg-type]
     top = signed_note.parse_checkpoint(proof.checkpoint)
     path = [base64.b64decode(step) for step in proof.story_path]
     stories = bytes.fromhex(proof.leaf.stories_root)
@@ -55,7 +55,7 @@ def test_a_story_that_was_withdrawn_is_proved_in_the_last_snapshot_that_has_it()
     assert_proved(story.chatbotnews_id)
     assert_proved(story.chatbotnews_id, day=DAY, revision=1)
     with pytest.raises(NotFound, match="is not in"):
-        queries.get_inclusion(story.chatbotnews_id, DAY, Snapshot.objects.order_by("-revision")[0].revision)
+        queries.prove_inclusion(story.chatbotnews_id, DAY, Snapshot.objects.order_by("-revision")[0].revision)
 
 
 @pytest.mark.slow
@@ -66,13 +66,13 @@ def test_every_log_begins_with_every_earlier_one() -> None:
         tops.append(checkpoint())
     for first in tops:
         for second in tops[first.size - 1 :]:
-            found = queries.get_consistency(first.size, second.size)
+            found = queries.prove_consistency(first.size, second.size)
             path = [base64.b64decode(step) for step in found.path]
             assert merkle.is_consistent(first.size, second.size, path, first.root, second.root)
             assert base64.b64decode(found.first_root) == first.root
     for wrong in ((0, 3), (4, 3), (1, 99)):
         with pytest.raises(InvalidArgument, match="does not hold"):
-            queries.get_consistency(*wrong)
+            queries.prove_consistency(*wrong)
 
 
 @pytest.mark.slow
@@ -83,7 +83,7 @@ def test_the_log_is_made_again_from_the_snapshots_and_is_the_same() -> None:
     nodes = list(LogNode.objects.order_by("level", "position").values_list("level", "position", "digest"))
     LogEntry.objects.all().delete()
     LogNode.objects.all().delete()
-    assert log.append_missing() == 6
+    assert log.append_missing_snapshots() == 6
     assert list(LogEntry.objects.order_by("sequence").values_list("sequence", "stories_root", "leaf", "root")) == rows
     assert list(LogNode.objects.order_by("level", "position").values_list("level", "position", "digest")) == nodes
     publish(entry(), now=NOW + dt.timedelta(minutes=9))
@@ -93,7 +93,7 @@ def test_the_log_is_made_again_from_the_snapshots_and_is_the_same() -> None:
 def test_a_wire_from_before_the_log_gets_its_checkpoint_signed_where_the_key_is() -> None:
     publish(entry())
     LogEntry.objects.all().delete()
-    log.append_missing()
+    log.append_missing_snapshots()
     with pytest.raises(NothingPublished):
         queries.get_checkpoint()
     signing.sign_newest_checkpoint()

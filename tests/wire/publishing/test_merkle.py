@@ -33,7 +33,7 @@ class StoredTree:
         self.nodes = dict[merkle.Place, bytes]()
         for size, leaf in enumerate(leaves, start=1):
             self.nodes[0, size - 1] = leaf
-            for place in merkle.list_completed(size):
+            for place in merkle.list_completed_subtrees(size):
                 left, right = merkle.get_children(place)
                 self.nodes[place] = merkle.hash_node(self.nodes[left], self.nodes[right])
 

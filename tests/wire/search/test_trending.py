@@ -13,9 +13,9 @@ from tests.wire.site.test_site import page
 from wire import queries
 from wire.ingest import corrections
 from wire.models import SearchDocument, Snapshot, Story, StoryRevision, StoryTopic
-from wire.models.search import encode_filters, find_newest, get_first_place, get_place
+from wire.models.search import encode_filters, find_newest, get_first_position, get_position
 from wire.models.story import BY_EDITOR
-from wire.publishing.indexing import find_free_places
+from wire.publishing.indexing import find_free_positions
 from wire.schemas.params import Group
 from wire.search import cursor, ranking
 from wire.text.choices import Category, Topic
@@ -125,10 +125,14 @@ def test_a_rare_word_is_found_however_old_its_story() -> None:
 
 
 def test_places_are_in_the_order_of_lists(ten: list[str]) -> None:
-    stories = {story.chatbotnews_id: get_place(story.published_at, story.chatbotnews_id) for story in Story.objects.all()}
+    stories = {story.chatbotnews_id: get_position(story.published_at, story.chatbotnews_id) for story in Story.objects.all()}
     assert sorted(stories, key=lambda story: -stories[story]) == ten
     newest = Story.objects.newest_first()[0]
-    assert get_first_place(newest.published_at) <= stories[ten[0]] < get_first_place(newest.published_at + dt.timedelta(seconds=1))
+    assert (
+        get_first_position(newest.published_at)
+        <= stories[ten[0]]
+        < get_first_position(newest.published_at + dt.timedelta(seconds=1))
+    )
     assert find_newest([[Term(tuple(tokenize("quince")))]], limit=3) == [stories[story] for story in ten[:3]]
 
 
@@ -137,9 +141,9 @@ def test_two_stories_never_take_one_place() -> None:
     documents = list(SearchDocument.objects.order_by("pk").select_related("story"))
     SearchDocument.objects.all().delete()
     story = documents[0].story
-    assert find_free_places([story, story]) == [documents[0].pk, documents[0].pk - 1]
+    assert find_free_positions([story, story]) == [documents[0].pk, documents[0].pk - 1]
     documents[0].save(force_insert=True)
-    assert find_free_places([story]) == [documents[0].pk - 1]
+    assert find_free_positions([story]) == [documents[0].pk - 1]
 
 
 def test_no_two_filters_have_one_mark() -> None:

@@ -15,7 +15,7 @@ from wire import queries
 from wire.models import SearchDocument
 from wire.models.search import find_newest
 from wire.publishing.indexing import build_document
-from wire.search.service import suggest_corrections
+from wire.search.service import suggest_spellings
 from wire.text import tokens
 from wire.text.highlighting import mark_matches
 from wire.text.search_query import Term, Text, list_query_forms
@@ -106,7 +106,7 @@ def test_a_whole_word_comes_before_its_pairs_apart() -> None:
 
 @pytest.mark.usefixtures("some_titles")
 def test_spelling_is_left_alone() -> None:
-    assert suggest_corrections("東京郡 GPT-5お発表 생성 นักวิจย") == {}
+    assert suggest_spellings("東京郡 GPT-5お発表 생성 นักวิจย") == {}
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ from tests.factories import DAY, NOW, entry, publish, published, story_of
 from tests.feedserver import FeedServer, Reply, Request
 from tests.wire.desk import at_desk, save
 from tests.wire.site.test_site import Page, page
-from wire.ingest import corrections, duplicates, feed_entries
+from wire.ingest import corrections, feed_entries, twin_stories
 from wire.models import Story
 
 pytestmark = pytest.mark.django_db
@@ -146,7 +146,7 @@ def test_a_merged_story_has_no_picture_on_disk(
     younger = story_of(twin)
     assert client.get(address(younger)).status_code == 200
     with django_capture_on_commit_callbacks(execute=True):
-        assert len(duplicates.merge_twins(NOW)[0].twins) == 1
+        assert len(twin_stories.merge_twins(NOW)[0].twins) == 1
     assert client.get(address(younger)).status_code == 404
     assert stored(settings) == []
 

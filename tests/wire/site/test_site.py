@@ -15,7 +15,7 @@ from tests.factories import DAY, NOW, entry, publish, story_of
 from wire import queries
 from wire.ingest import corrections
 from wire.models import EditorTake, WireState
-from wire.templatetags.wire_site import when
+from wire.templatetags.wire_site import format_moment
 from wire.text.choices import Category, Topic
 
 pytestmark = pytest.mark.django_db
@@ -208,14 +208,14 @@ def test_readyz_tells_nothing_internal_when_the_database_fails(client: Client) -
 
 def test_a_page_of_a_day_shows_the_time_of_its_own_stories_and_the_date_of_others() -> None:
     day, moment = dt.date(2026, 1, 15), dt.datetime(2026, 1, 15, 0, 5, tzinfo=dt.UTC)
-    assert (when(moment, day), when(moment)) == ("00:05", "15 Jan 2026, 00:05 UTC")
-    assert when(moment - dt.timedelta(minutes=6), day) == "14 Jan, 23:59"
-    assert when(moment.astimezone(dt.timezone(dt.timedelta(hours=-5))), day) == "00:05"
+    assert (format_moment(moment, day), format_moment(moment)) == ("00:05", "15 Jan 2026, 00:05 UTC")
+    assert format_moment(moment - dt.timedelta(minutes=6), day) == "14 Jan, 23:59"
+    assert format_moment(moment.astimezone(dt.timezone(dt.timedelta(hours=-5))), day) == "00:05"
 
 
 def test_midnight_sharp_is_a_date_without_a_time() -> None:
     midnight = dt.datetime(2026, 1, 15, tzinfo=dt.UTC)
-    assert (when(midnight, midnight.date()), when(midnight)) == ("", "15 Jan 2026")
+    assert (format_moment(midnight, midnight.date()), format_moment(midnight)) == ("", "15 Jan 2026")
 
 
 def test_the_lead_says_who_is_credited_and_that_it_was_corrected(client: Client) -> None:

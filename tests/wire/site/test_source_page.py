@@ -15,7 +15,7 @@ from tests.wire.site.test_site import page
 from wire import queries
 from wire.ingest import corrections
 from wire.models import WireState
-from wire.templatetags.wire_site import span
+from wire.templatetags.wire_site import format_duration
 
 pytestmark = pytest.mark.django_db
 
@@ -147,4 +147,4 @@ def test_the_publisher_of_a_story_leads_to_its_page_if_the_roster_knows_it(clien
     [(0, "1 minute"), (60, "1 minute"), (2400, "40 minutes"), (7199, "120 minutes"), (7200, "2 hours"), (260_000, "3 days")],
 )
 def test_a_span_is_told_to_one_unit(seconds: int, said: str) -> None:
-    assert span(seconds) == said
+    assert format_duration(seconds) == said

@@ -36,13 +36,13 @@ def search_content(slug: str, query: str, limit: int, cursor: str | None = None)
     if not (keywords := search.extract_keywords(query)):
         raise InvalidArgument("query has no words.", "Give one or more keywords.")
     cursors = ListCursor("hits", slug, keywords)
-    after = None if cursor is None else search.SearchHit(*cursors.decode_place(cursor, 2))
+    after = None if cursor is None else search.SearchHit(*cursors.decode_position(cursor, 2))
     hits = search.find_hits(publisher, query, limit + 1, after)
     numbers = [hit.number for hit in hits[:limit]]
     # Asked for by number alone: with the state beside it, SQLite takes the other index and goes through all that are live.
     found = {one.number: one for one in Article.objects.filter(publisher=publisher, number__in=numbers)}
     rows = [found[number] for number in numbers if number in found and found[number].state == Article.State.LIVE]
-    following = cursors.encode_place(*hits[limit - 1]) if len(hits) > limit else None
+    following = cursors.encode_position(*hits[limit - 1]) if len(hits) > limit else None
     return HitsOut(articles=[HitOut(**_describe_article(one)) for one in rows], next_cursor=following)
 
 
@@ -50,10 +50,10 @@ def list_recent(slug: str, limit: int, cursor: str | None = None) -> RecentsOut:
     """Return the newest articles; those without a date come last. Raises: NotFound, InvalidArgument."""
     rows, cursors = Article.objects.live().filter(publisher=find_publisher(slug)).newest_first(), ListCursor("recent", slug)
     if cursor is not None:
-        place, number = cursors.decode_place(cursor, 2)
+        place, number = cursors.decode_position(cursor, 2)
         rows = rows.filter(Q(place__lt=place) | Q(place=place, number__gt=number))
     found = list(rows[: limit + 1])
-    following = cursors.encode_place(found[limit - 1].place, found[limit - 1].number) if len(found) > limit else None
+    following = cursors.encode_position(found[limit - 1].place, found[limit - 1].number) if len(found) > limit else None
     return RecentsOut(articles=[RecentOut(**_describe_article(one)) for one in found[:limit]], next_cursor=following)
 
 

@@ -8,7 +8,7 @@ from wire.corpora.factchecks import api, documents, health, pages, queries
 
 
 def list_queues() -> Any:
-    from wire.corpora.factchecks.queues import QUEUES  # of the desk, which few processes need
+    from wire.corpora.factchecks.review_queues import QUEUES  # of the desk, which few processes need
 
     return QUEUES
 

@@ -56,7 +56,7 @@ def search_claims(
     cursors = ListCursor("claims found", query, categories, rating_label, language, status, str(published_since), sorted(halves))
     behind = result.hits
     if cursor is not None:
-        rank, tie, number = cursors.decode_place(cursor, 3)
+        rank, tie, number = cursors.decode_position(cursor, 3)
         behind = [hit for hit in behind if (-hit.rank, hit.tie, hit.number) > (-rank, tie, number)]
     page = behind[:limit]
     claims = Claim.objects.in_bulk([hit.number for hit in page], field_name="number")
@@ -71,7 +71,7 @@ def search_claims(
             serializers.to_hit(claim, names, round(float(result.words[number]), 4), result.meaning.get(number), question)
             for number, claim in shown
         ],
-        next_cursor=cursors.encode_place(*page[-1]) if len(behind) > limit and page else None,
+        next_cursor=cursors.encode_position(*page[-1]) if len(behind) > limit and page else None,
         degraded=["vectors"] if degraded else [],
         vectors=round(result.vectors, 4),
     )
@@ -148,7 +148,7 @@ def list_claims(
     total = rows.count() if rating_label or category or status else FactcheckState.objects.get(pk=1).found
     cursors = ListCursor("claims", rating_label, category, status)
     if cursor is not None:
-        rows = rows.filter(_select_after(*cursors.decode_place(cursor, 2)))
+        rows = rows.filter(_select_after(*cursors.decode_position(cursor, 2)))
     found = list(rows.newest_first()[: limit + 1])
     last = found[limit - 1] if len(found) > limit else None
     moment = int(last.published_at.timestamp() * 1000) if last and last.published_at else UNDATED
@@ -156,7 +156,7 @@ def list_claims(
     return schemas.ClaimsOut(
         claims=[schemas.ListedClaimOut(**serializers.list_fields(claim, names)) for claim in found[:limit]],
         total=total,
-        next_cursor=cursors.encode_place(moment, last.number) if last else None,
+        next_cursor=cursors.encode_position(moment, last.number) if last else None,
     )
 
 

@@ -31,7 +31,7 @@ from wire.ops.archive.reader import load_items
 from wire.ops.archive.restore import restore_dump
 from wire.ops.archive.verify import read_dump
 from wire.publishing.publish import publish_pending
-from wire.search.vectors import count_missing, fill
+from wire.search.vectors import count_unembedded, fill
 
 SHOWN_PER_REASON: Final = 20
 
@@ -109,7 +109,7 @@ class Command(WireCommand):
         return total
 
     def _make_vectors(self) -> None:
-        if without := count_missing():
+        if without := count_unembedded():
             with _build_progress() as progress:
                 task = progress.add_task("making vectors", total=without)
                 fill(progress=lambda made: progress.update(task, completed=made))

@@ -5,7 +5,7 @@ from django.core.management.base import CommandParser
 
 from config.command_base import WireCommand
 from config.database import faults
-from wire.ingest import duplicates
+from wire.ingest import twin_stories
 
 SHOWN: Final = 200
 
@@ -23,7 +23,7 @@ class Command(WireCommand):
 
     def handle(self, **options: Any) -> None:
         with faults.explain_errors():
-            plan = duplicates.plan_merges()
+            plan = twin_stories.plan_merges()
             self._print_twins("would be merged", plan.twins)
             self._print_twins(
                 "stay because an editor changed them; make the same changes to the other story, then withdraw these", plan.edited
@@ -38,11 +38,11 @@ class Command(WireCommand):
             if options["dry_run"] or not is_agreed:
                 self.stdout.write("Nothing was changed. Give --yes to merge them.")
                 return
-            done, snapshots = duplicates.merge_twins()
+            done, snapshots = twin_stories.merge_twins()
         days = ", ".join(f"{snapshot.wire_date} (revision {snapshot.revision})" for snapshot in snapshots)
         self.stdout.write(f"Done: {len(done.twins):,} merged. Published: {days or 'nothing'}.")
 
-    def _print_twins(self, what: str, found: list[duplicates.Twin]) -> None:
+    def _print_twins(self, what: str, found: list[twin_stories.Twin]) -> None:
         if found:
             self.stdout.write(f"{len(found):,} {what}:")
         for twin in found[:SHOWN]:

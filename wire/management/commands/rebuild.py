@@ -7,7 +7,7 @@ from django.core.management.base import CommandParser
 from config.command_base import WireCommand
 from config.database import faults
 from wire.ingest import rebuild
-from wire.ingest.match import Outcome
+from wire.ingest.draft_comparison import Outcome
 
 SHOWN: Final = 50
 

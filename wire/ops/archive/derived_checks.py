@@ -24,7 +24,7 @@ from wire.models import (
     WireState,
 )
 from wire.models.entity import Entity
-from wire.models.search import get_place
+from wire.models.search import get_position
 from wire.ops.archive.dump import CHUNK, Broken, Record
 from wire.publishing import signing, story_json
 from wire.publishing.entity_links import find_entity_links
@@ -88,7 +88,7 @@ def _check_search_document(story: Story, revision: StoryRevision) -> int:
     if stored is None:
         return 0
     expected = build_document(story, revision)
-    below = get_place(story.published_at, story.chatbotnews_id) - stored.place  # as many as others of the same second lay above it
+    below = get_position(story.published_at, story.chatbotnews_id) - stored.place  # as many as others of the second lay above it
     if any(getattr(stored, name) != value for name, value in expected.items()) or not 0 <= below < CROWD:
         raise Broken(f"story {story}: search has words for it that its revision lacks, or the wrong place for it.")
     return 1

@@ -39,7 +39,7 @@ def restore_dump(records: Iterable[Record], on_progress: Callable[[int], None] =
                     number += len(chunk)
                     on_progress(number)
             if empty:
-                log.append_missing()
+                log.append_missing_snapshots()
                 signing.sign_newest_checkpoint()
                 changelog.create_missing_log()
                 WireState.raise_version()

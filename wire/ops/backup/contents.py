@@ -218,7 +218,7 @@ def _write_table(table: str, file: Path) -> Table:
     return {"columns": list(columns), "rows": rows, "sequences": sequences}
 
 
-def refuse_other_migrations(wanted: set[Migration]) -> None:
+def refuse_newer_database(wanted: set[Migration]) -> None:
     """Raises: InvalidArgument when this database is ahead of the backup."""
     if ahead := sorted(list_applied() - wanted):
         raise InvalidArgument(

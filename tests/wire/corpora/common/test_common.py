@@ -15,24 +15,24 @@ from wire.search.cursor import encode_cursor
 
 
 def test_a_cursor_gives_back_its_place() -> None:
-    assert ListCursor("rows", "a", None).decode_place(ListCursor("rows", "a", None).encode_place(1, -2), 2) == [1, -2]
+    assert ListCursor("rows", "a", None).decode_position(ListCursor("rows", "a", None).encode_position(1, -2), 2) == [1, -2]
 
 
 @pytest.mark.parametrize(
     "cursor",
     [
-        ListCursor("rows", "other question").encode_place(1),
-        ListCursor("other list", "a").encode_place(1),
-        ListCursor("rows", "a").encode_place(1, 2),
+        ListCursor("rows", "other question").encode_position(1),
+        ListCursor("other list", "a").encode_position(1),
+        ListCursor("rows", "a").encode_position(1, 2),
         encode_cursor("rows", "mark", 1),
         "",
         "é",
-        *(ListCursor("rows", "a").encode_place(place) for place in (True, 1.5, None, "1", 2**63)),  # type: ignore[arg-type]
+        *(ListCursor("rows", "a").encode_position(place) for place in (True, 1.5, None, "1", 2**63)),  # type: ignore[arg-type]
     ],
 )
 def test_any_other_cursor_is_refused(cursor: str) -> None:
     with pytest.raises(InvalidArgument, match="does not belong to this list"):
-        ListCursor("rows", "a").decode_place(cursor, 1)
+        ListCursor("rows", "a").decode_position(cursor, 1)
 
 
 def test_pages_are_matched_whole() -> None:

@@ -33,7 +33,7 @@ from wire.corpora.articles import store
 from wire.corpora.articles.models import Article, ArticleCount, IndexLease, Payment, Source
 from wire.corpora.factchecks.models import ApiKey, Claim, ClaimVector, EndedSession, LoadJob, StoryLink
 from wire.corpora.timeline.models import Report
-from wire.ingest import corrections, duplicates
+from wire.ingest import corrections, twin_stories
 from wire.models import HubState, Load, Postings, Snapshot, Story, StoryPair, StoryRevision, StoryVector, UsageCount, Witnessed
 from wire.publishing import signing
 from wire.text.choices import Status
@@ -150,7 +150,7 @@ def merge_twins() -> None:
         older | {"url": "https://axios.com/wet"},
     ):
         publish(entry(**values))
-    assert len(duplicates.merge_twins(NOW)[0].twins) == 1
+    assert len(twin_stories.merge_twins(NOW)[0].twins) == 1
 
 
 def fill_articles() -> None:

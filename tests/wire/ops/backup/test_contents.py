@@ -11,7 +11,7 @@ from django.contrib.auth.models import User
 from django.db import connection
 from django.db.migrations.recorder import MigrationRecorder
 
-from config import ed25519, keyring
+from config import key_files, keyring
 from config.errors import InvalidArgument
 from mcpserver.gateway import auth
 from tests import claims, publishers
@@ -42,7 +42,7 @@ def test_every_table_of_every_app_is_in_a_backup_or_left_out_for_a_reason() -> N
 
 def test_every_key_that_the_code_makes_is_in_a_backup_or_left_out_for_a_reason(own_keys: Path) -> None:
     keyring.load_or_create_secret(own_keys / "secret_key")
-    ed25519.load_or_create_key(signing.key_file())
+    key_files.load_or_create_key(signing.key_file())
     omitted_names.hash_name("Ada Quillfeather")
     (own_keys / "of_a_later_release").write_bytes(b"secret")
     (own_keys / ".ed25519.pem.0a1b").write_bytes(b"a draft of a rotation that was killed")
@@ -55,10 +55,10 @@ def test_every_module_that_stores_a_secret_puts_it_into_the_directory_of_keys() 
     """A secret elsewhere would be in no backup."""
     files = [file for room in ("config", "sources", "wire", "mcpserver") for file in (Path(conf.BASE_DIR) / room).rglob("*.py")]
     storing = [
-        file for file in files if re.search(r"\b(keyring|ed25519)\.(load_or_create|stored)", file.read_text(encoding="utf-8"))
+        file for file in files if re.search(r"\b(keyring|key_files)\.(load_or_create|stored)", file.read_text(encoding="utf-8"))
     ]
     elsewhere = [file.name for file in storing if '"keys"' not in file.read_text(encoding="utf-8")]
-    assert elsewhere == ["ed25519.py"]  # which stores what it is given a place for
+    assert elsewhere == ["key_files.py"]  # which stores what it is given a place for
 
 
 def test_a_new_installation_is_empty_and_whatever_somebody_put_in_counts() -> None:

@@ -23,7 +23,7 @@ from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 from django.test import override_settings
 
-from config import ed25519
+from config import key_files
 from sources.models import Feed, FeedHealth, Publication
 from tests.factories import entry, publish
 from tests.wire.corpora.timeline.corpora import changed
@@ -156,7 +156,7 @@ def _damage_an_older_day() -> None:
 
 def _put_another_key() -> None:
     signing.key_file().unlink()
-    ed25519.load_or_create_key(signing.key_file())
+    key_files.load_or_create_key(signing.key_file())
 
 
 def _put_an_rsa_key() -> None:

@@ -109,11 +109,11 @@ def test_a_load_makes_all_vectors_before_it_publishes(tmp_path: Path, monkeypatc
     monkeypatch.setattr("wire.publishing.publish.VECTORS_TIME", 0)
     monkeypatch.setattr("wire.publishing.publish.VECTORS_TIME_LOCKED", 0)
     publish(entry())
-    assert store.count_missing() == 1
+    assert store.count_unembedded() == 1
     lacking: list[int] = []
 
     def publish_nothing(**_progress: object) -> list[Snapshot]:
-        lacking.append(store.count_missing())
+        lacking.append(store.count_unembedded())
         return []
 
     monkeypatch.setattr("wire.management.commands.loadwire.publish_pending", publish_nothing)
@@ -243,7 +243,7 @@ def test_the_sample_brings_its_vectors_and_they_are_those_of_the_model(
     monkeypatch.setattr(loadsample, "list_plugins", list)  # stories alone
     monkeypatch.setattr(store, "embed_stories", lambda texts: pytest.fail(f"made again: {len(texts)}"))
     call_command("loadsample")
-    assert store.count_missing() == 0
+    assert store.count_unembedded() == 0
     for stored in StoryVector.objects.select_related("story__current").order_by("pk")[:120:40]:
         current = stored.story.current
         assert current is not None

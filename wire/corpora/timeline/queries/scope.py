@@ -175,19 +175,19 @@ class Walk:
         self.limit, self.given = limit, given
         self.before: list[int] | None = None
         if cursor is not None:
-            number, *self.before = self._cursors.decode_place(cursor, 1 + size)
+            number, *self.before = self._cursors.decode_position(cursor, 1 + size)
             if as_of is not None and as_of != number:
                 raise build_cursor_error()
             as_of = number
         self.scope = get_scope(slug, as_of)
 
     def build_head(self, total: int, shown: Sized, last: Sequence[int] | None) -> dict[str, Any]:
-        """Return the fields that every list begins with. `last`: the place of the last row, if more follow."""
+        """Return the fields that every list begins with. `last`: the position of the last row, if more follow."""
         following = self.cursor(*last) if last else None
         found = {**self.scope.answered, "total": total, "returned": len(shown), "next_cursor": following}
         if not total and self._is_narrowed:
             found["hint"] = "Nothing matched. Drop a filter or a word: all words must occur, and all filters must match."
         return found
 
-    def cursor(self, *place: int) -> str:
-        return self._cursors.encode_place(self.scope.number, *place)
+    def cursor(self, *position: int) -> str:
+        return self._cursors.encode_position(self.scope.number, *position)

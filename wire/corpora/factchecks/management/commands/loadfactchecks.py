@@ -74,8 +74,8 @@ class Command(WireCommand):
             raise CommandError(f"{sentences} What was loaded stays; run it again to continue.")
 
     def _collect_reviews(self, address: str, most_pages: int) -> Path:
-        def show(report: SiteReport) -> None:
-            self._report(f"{address}: {report.read:,} pages read, {report.with_reviews:,} with reviews, {report.left:,} left")
+        def show(done: SiteReport) -> None:
+            self._show_progress(f"{address}: {done.read:,} pages read, {done.with_reviews:,} with reviews, {done.left:,} left")
 
         report = site_reviews.collect_reviews(address, show, most_pages)
         for why, count in report.failures.most_common():
@@ -92,7 +92,7 @@ class Command(WireCommand):
         job = load_jobs.get_or_create_job(file, language)
         if job.processed:
             self.stdout.write(f"{file.name}: continues after entry {job.processed:,}.")
-        load_jobs.run_job(job, file, lambda job: self._report(f"{file.name}: {job.processed:,}"), most_bytes=most_bytes)
+        load_jobs.run_job(job, file, lambda job: self._show_progress(f"{file.name}: {job.processed:,}"), most_bytes=most_bytes)
         for message in job.messages:
             self.stderr.write(f"{file.name}: {message}")
         self.stdout.write(
@@ -113,8 +113,8 @@ class Command(WireCommand):
         def show(made: int) -> None:
             left = (time.monotonic() - started) / made * (many - made)
             told = f"vectors: {made:,} of {many:,}, {left / 60:,.0f} minutes left"
-            # Where nobody watches, one estimate is enough.
-            self._report(told) if self.stderr.isatty() or made > embedding.BATCH or many == made else self.stdout.write(f"{told}.")
+            is_shown = self.stderr.isatty() or made > embedding.BATCH or many == made  # else one estimate is enough
+            self._show_progress(told) if is_shown else self.stdout.write(f"{told}.")
 
         try:
             made = embedding.embed_missing(progress=show)
@@ -123,6 +123,6 @@ class Command(WireCommand):
             return
         self.stdout.write(f"Vectors of {made:,} claims made by {model.name}.")
 
-    def _report(self, progress: str) -> None:
+    def _show_progress(self, progress: str) -> None:
         if self.stderr.isatty():
             self.stderr.write(progress, ending="\r")

@@ -20,8 +20,8 @@ from tests.factories import DAY, NOW, entry, feed_of, publish, see
 from tests.mcpserver.asgi import prompt, read, structured
 from tests.wire.archives import comes_back_whole, everything, verifywire
 from wire import queries
-from wire.ingest import corrections, duplicates, save
-from wire.ingest.match import Outcome
+from wire.ingest import corrections, save, twin_stories
+from wire.ingest.draft_comparison import Outcome
 from wire.models import Change, Snapshot, Story, StoryAlias, StoryRevision
 from wire.publishing.publish import publish_pending
 from wire.text.choices import MERGED, Status
@@ -63,7 +63,7 @@ def show(feed: Feed, monkeypatch: pytest.MonkeyPatch) -> Any:
 def merged(show: Any) -> tuple[Story, Story]:
     """The older story, and the one that was merged into it while their day is open."""
     show(quince(), quince(url=MOVED, guid="g-2"))
-    duplicates.merge_twins(now=NOW + 2 * HOUR)
+    twin_stories.merge_twins(now=NOW + 2 * HOUR)
     older, younger = Story.objects.order_by("first_seen_at")
     return older, younger
 
@@ -140,7 +140,7 @@ def test_a_citation_from_before_is_found_and_led_to_the_story_that_stands(show: 
     cited, right = (queries.get_citation(story).citation for story in (younger, older))
     pin = f"{younger}@r1"
     pinned = queries.get_citation(younger).citation.replace(younger, pin)
-    duplicates.merge_twins(now=NOW + 3 * HOUR)
+    twin_stories.merge_twins(now=NOW + 3 * HOUR)
     (found,) = queries.verify_citation(cited).citations
     assert (found.verdict, found.correct, found.cited_revision) == ("outdated", right, 1)
     assert found.problems == [f"The story was merged into {older}, the same article: cite that one."]
@@ -155,7 +155,7 @@ def test_a_citation_from_before_is_found_and_led_to_the_story_that_stands(show: 
 def test_on_a_final_day_the_signed_record_stays_and_a_new_revision_says_why(show: Any) -> None:
     older, _ = show(quince(), quince(url=MOVED, guid="g-2"))
     before = everything()["wire.Snapshot"]
-    _, (snapshot,) = duplicates.merge_twins(now=NOW + MONTH)
+    _, (snapshot,) = twin_stories.merge_twins(now=NOW + MONTH)
     assert everything()["wire.Snapshot"][: len(before)] == before
     assert (snapshot.wire_date, snapshot.reason) == (DAY, MERGED.format(older))
     assert [line["chatbotnews_id"] for line in Snapshot.objects.get(pk=snapshot.pk).manifest["stories"]] == [str(older)]
@@ -165,9 +165,9 @@ def test_on_a_final_day_the_signed_record_stays_and_a_new_revision_says_why(show
 def test_a_run_that_was_killed_is_taken_up_again(show: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     older, younger = show(quince(), quince(url=MOVED, guid="g-2"))
     with monkeypatch.context() as killed:
-        killed.setattr(duplicates, "publish_pending", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt))
+        killed.setattr(twin_stories, "publish_pending", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt))
         with pytest.raises(KeyboardInterrupt):
-            duplicates.merge_twins(now=NOW + 3 * HOUR)
+            twin_stories.merge_twins(now=NOW + 3 * HOUR)
     assert queries.get_citation(younger.chatbotnews_id).story_id == younger.chatbotnews_id  # nothing is public yet
     assert command().startswith("1 were already merged and wait to be published.\n")
     assert "Done: 0 merged. Published: 2026-01-15 (revision " in command(yes=True)
@@ -201,7 +201,7 @@ def test_feeds_from_before_the_merge_change_nothing_when_they_are_replayed(show:
     show(*items)
     assert see(feed, quince(url="https://www.techcrunch.com/hardware/quince-ships", guid="g-2"), now=NOW + 2 * HOUR)
     publish_pending(now=NOW + 2 * HOUR)
-    duplicates.merge_twins(now=NOW + 3 * HOUR)
+    twin_stories.merge_twins(now=NOW + 3 * HOUR)
     before = everything()
     for number, item in enumerate(items):
         assert see(feed, item, now=NOW + number * HOUR) == [Outcome.DUPLICATE]
@@ -222,7 +222,7 @@ def test_a_story_that_is_the_twin_of_a_new_alias_alone_is_merged_in_the_same_run
     redirector = "https://go.techcrunch.com/r?id=77"
     late = {"published_at": "2026-01-15T16:00:00Z", "guid": ""}
     show(quince(url=redirector), quince(url="https://techcrunch.com/a/quince-ships", **late), quince(url=MOVED))
-    assert len(duplicates.plan_merges().twins) == 2
+    assert len(twin_stories.plan_merges().twins) == 2
     assert "Done: 2 merged. Published: 2026-01-15 (revision " in command(yes=True)
     assert set(pairs().values()) == {redirector}
     before = everything()
@@ -310,5 +310,5 @@ def test_the_number_of_questions_does_not_grow_with_the_wire(
         )
     show(quince(), quince(url=MOVED, guid="g-2"))
     with django_assert_max_num_queries(5):
-        assert len(duplicates.plan_merges().twins) == 1
+        assert len(twin_stories.plan_merges().twins) == 1
     assert StoryRevision.objects.count() == 42

@@ -18,7 +18,7 @@ from sources.choices import ROSTER_SIZE
 from wire import queries
 from wire.schemas.params import read_date
 from wire.site.pages import View, parse_or_404
-from wire.templatetags.wire_site import when
+from wire.templatetags.wire_site import format_moment
 from wire.text.choices import Status
 
 WIDTH, HEIGHT = 1200, 630  # pixels, as Open Graph and X want them
@@ -51,14 +51,14 @@ def card_view(describe: Callable[..., Card]) -> View:
 
     @require_safe
     @wraps(describe)
-    def view(request: HttpRequest, **which: Any) -> HttpResponse:  # noqa: ARG001
+    def serve_preview_image(request: HttpRequest, **which: Any) -> HttpResponse:  # noqa: ARG001
         try:
             png = draw_card(describe(**which))
         except (NotFound, InvalidArgument, NothingPublished):
             return HttpResponse("There is no such card.\n", status=404, content_type="text/plain; charset=utf-8")
         return HttpResponse(png, content_type="image/png", headers={"Cache-Control": BRIEFLY})
 
-    return view
+    return serve_preview_image
 
 
 @card_view
@@ -78,10 +78,10 @@ def describe_story(story_id: str) -> Card:
     found = queries.get_standing_story(story_id)
     source = f"{found.original_publisher} · Tier {found.original_publisher_tier}, {found.original_publisher_tier_label}"
     if found.status == Status.WITHDRAWN:
-        return Card("Withdrawn", source, f"{when(found.published_at)} · do not cite it", queries.is_sample_wire())
+        return Card("Withdrawn", source, f"{format_moment(found.published_at)} · do not cite it", queries.is_sample_wire())
     number = found.cross_source_count
     reports = f"Reported by {number} independent sources" if number > 1 else "One source so far"
-    facts = f"{when(found.published_at)} · {reports}"
+    facts = f"{format_moment(found.published_at)} · {reports}"
     return Card(found.headline, source, facts, queries.is_sample_wire(), found.original_publisher)
 
 
@@ -90,7 +90,7 @@ def describe_event(event_id: str) -> Card:
     found = queries.view_event(event_id)
     agreement = found.agreement[0].upper() + found.agreement[1:]
     by = f"by {found.first.original_publisher}, " if found.is_first_known else "on "
-    facts = f"First {by}{when(found.first.published_at)}"
+    facts = f"First {by}{format_moment(found.first.published_at)}"
     return Card(found.lead.headline, agreement, facts, queries.is_sample_wire(), "An event")
 
 

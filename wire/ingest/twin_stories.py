@@ -10,8 +10,8 @@ from django.db import transaction
 from django.utils import timezone
 
 from sources import job_lock
+from wire.ingest.draft_comparison import Known
 from wire.ingest.evidence import NEAR, is_same_guid_item, is_twin
-from wire.ingest.match import Known
 from wire.ingest.normalise import SHARED_FIELDS, StoryDraft
 from wire.ingest.save import CHUNK, build_next_revision, set_content_hash
 from wire.models import Snapshot, Story, StoryAlias, StoryRevision, WireState

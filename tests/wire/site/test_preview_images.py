@@ -13,8 +13,8 @@ from tests.examples import examples
 from tests.factories import NOW, entry, publish, story_of
 from wire.ingest import corrections
 from wire.models import WireState
-from wire.site import cards
-from wire.site.cards import Card
+from wire.site import preview_images
+from wire.site.preview_images import Card
 
 AT: dict[str, str] = {"published_at": "2026-01-15T10:00:00Z"}
 
@@ -123,22 +123,22 @@ long_words = st.lists(st.text("aW", max_size=80), max_size=99).map(" ".join)
 @examples(100)
 @given(title=st.one_of(st.text("aW il-€…", max_size=1000), long_words))
 def test_a_title_is_at_most_five_lines_within_the_card_and_loses_no_word_but_behind_an_ellipsis(title: str) -> None:
-    size, lines = cards.fit_title(title)
+    size, lines = preview_images.fit_title(title)
     assert len(lines) <= 5
-    assert len(lines) * size * cards.LINE <= cards.TITLE_HEIGHT + size
-    assert all(cards.measure_width(line, size) <= cards.ROOM for line in lines)
+    assert len(lines) * size * preview_images.LINE <= preview_images.TITLE_HEIGHT + size
+    assert all(preview_images.measure_width(line, size) <= preview_images.ROOM for line in lines)
     told, shown = "".join(title.split()), "".join("".join(lines).split())
     assert shown == told or (shown.endswith("…") and told.startswith(shown[:-1]))
 
 
 def test_a_short_title_is_large_and_a_long_one_shrinks_before_it_is_cut() -> None:
-    sizes = [cards.fit_title("Quinces sing " * times)[0] for times in (1, 3, 6, 12, 60)]
+    sizes = [preview_images.fit_title("Quinces sing " * times)[0] for times in (1, 3, 6, 12, 60)]
     assert sizes == sorted(sizes, reverse=True)
-    assert (sizes[0], sizes[-1]) == (cards.TITLE_SIZES[0], cards.TITLE_SIZES[-1])
-    assert [cards.fit_title("Quinces sing " * times)[1][-1].endswith("…") for times in (12, 60)] == [False, True]
+    assert (sizes[0], sizes[-1]) == (preview_images.TITLE_SIZES[0], preview_images.TITLE_SIZES[-1])
+    assert [preview_images.fit_title("Quinces sing " * times)[1][-1].endswith("…") for times in (12, 60)] == [False, True]
 
 
 @pytest.mark.slow
 def test_a_card_of_any_text_is_drawn_within_bounds() -> None:
     for title in ("", " ", "x" * 100_000, "W " * 50_000, "\x00\ud800", "e" + "\u0301" * 5_000):
-        assert cards.draw_card(Card(title, "Source", "Facts", is_sample=True)).startswith(b"\x89PNG")
+        assert preview_images.draw_card(Card(title, "Source", "Facts", is_sample=True)).startswith(b"\x89PNG")
