@@ -126,7 +126,7 @@ FILES = {
 
         call_command("migrate", run_syncdb=True, verbosity=0)
         from config.asgi import application
-        from wire.ops.doctor import examine
+        from wire.ops.doctor import run_checks
         from wire.queries import fetch_document
 
 
@@ -171,7 +171,7 @@ FILES = {
                     "list": at_desk.get("/admin/toys/toy/").status_code,
                     "menu": "All toys" in at_desk.get("/admin/").content.decode(),
                     "may": person.has_perm("toys.change_toy"),
-                    "finding": [finding.found for finding in examine() if finding.name == "toys"],
+                    "finding": [finding.found for finding in run_checks() if finding.name == "toys"],
                 }
             )
         )
