@@ -46,7 +46,7 @@ def main() -> None:
 def _topic_names() -> set[str]:
     """The stems of the one-word names of those topics that general news hardly knows."""
     from wire.ingest.classifier_terms import TAXONOMY_FILE
-    from wire.publishing.grouping.headline_similarity import weigh_words
+    from wire.publishing.grouping.headline_lookup import weigh_words
 
     topics = json.loads(TAXONOMY_FILE.read_text(encoding="utf-8"))["topics"]
     words = {term for topic in AI_MAKERS for term, weight in topics[topic].items() if weight >= 1 and term.isalnum()}
@@ -70,7 +70,7 @@ def _items(archives: Iterable[Path]) -> Iterator[tuple[str, str]]:
 
 
 def _count(stories: Iterable[tuple[str, str]], least: int) -> dict[str, Any]:
-    from wire.publishing.grouping.headline_similarity import weigh_words
+    from wire.publishing.grouping.headline_lookup import weigh_words
 
     found = list(stories)
     counts = Counter(feature for headline, summary in found for feature in {**weigh_words(headline), **weigh_words(summary)})

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import Final
 
-from citations.phrases import get_words
+from citations.citation_lexicon import get_words
 
 STOPS: Final = (".", "!", "?", "…", "؟", "।", "。", "！", "？", "｡")
 CLOSING: Final = "\"'”’»“«)]」』）】"

@@ -73,7 +73,7 @@ def describe_failure(error: Exception) -> str:
     if isinstance(error, ImproperlyConfigured):
         return f"{' '.join(str(error).split())} Nothing was changed. docs/settings.md lists the settings."
     if settings.configured:  # else it is the settings themselves that could not be read, and faults needs them
-        from config.database.faults import explain_fault
+        from config.database.fault_explanations import explain_fault
 
         if words := explain_fault(error):
             return words

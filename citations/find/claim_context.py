@@ -3,8 +3,8 @@
 import re
 from typing import Final
 
+from citations.citation_lexicon import compile_pattern, get_words
 from citations.find.normalize import fold_words
-from citations.phrases import compile_pattern, get_words
 
 LONGEST: Final = 1_600  # characters of a citation in prose
 NAMES: Final = 80  # characters of an author's name before a title

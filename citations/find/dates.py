@@ -3,8 +3,8 @@
 import re
 from typing import Final
 
+from citations.citation_lexicon import list_words
 from citations.format.formats import MLA_MONTHS, MONTHS
-from citations.phrases import list_words
 
 _MONTH: Final = {
     name.casefold().rstrip("."): at

@@ -12,17 +12,17 @@ from itertools import islice, takewhile
 from operator import itemgetter
 from typing import Any, Final
 
+from citations.citation_lexicon import compile_pattern
 from citations.find import claim_context, text_formats
+from citations.find.bibliography_records import find_records, read_csl
 from citations.find.citation_match import CitationMatch
 from citations.find.claim_context import LONGEST, extract_last_claim, find_open_bracket, has_own_words, locate_last_sentence
 from citations.find.dates import find_dates
 from citations.find.json_citations import find_json, list_json_lines
 from citations.find.normalize import straighten_punctuation
-from citations.find.records import find_records, read_csl
 from citations.find.segments import BREAK, ID, Passage, split_passages
 from citations.find.text_formats import AHEAD, LAYERED, NEAR_ID, build_match, find_citations_without_id, find_lead_ins
 from citations.format.formats import CitationFormat
-from citations.phrases import compile_pattern
 
 NEAR: Final = 400  # characters of each of the PARAGRAPHS beside an id that stands alone
 PARAGRAPHS: Final = 6

@@ -4,9 +4,9 @@ import re
 from collections import defaultdict
 from typing import Final
 
+from citations.citation_lexicon import compile_pattern
 from citations.find.claim_context import has_own_words, locate_last_sentence
 from citations.find.segments import ID
-from citations.phrases import compile_pattern
 
 LONGEST: Final = 600  # characters before a marker that may be said of its note
 _SUPERSCRIPTS: Final = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")

@@ -1,7 +1,7 @@
 """JSON in any shape that names stories: what a language model answers, rows of a database. Pure.
 
 An object is read as a row of a table is: its values are compared with the story that it names, whatever its keys are called.
-Strings that cite in words of their own are paragraphs. Records of CSL-JSON are for `citations.find.records`.
+Strings that cite in words of their own are paragraphs. Records of CSL-JSON are for `citations.find.bibliography_records`.
 """
 
 import json
@@ -9,9 +9,9 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
+from citations.citation_lexicon import get_words
 from citations.find.normalize import straighten_punctuation
 from citations.find.segments import ID, strip_markup
-from citations.phrases import get_words
 from citations.sentence_boundaries import split_word_set
 
 MOST_TRIES: Final = 50  # brackets that begin no JSON

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final
 
-from citations.phrases import get_words
+from citations.citation_lexicon import get_words
 from config.unicode import normalize
 
 _TYPOGRAPHY: Final = {

@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, Final
 
+from citations.citation_lexicon import compile_pattern
+from citations.find.bibliography_records import NAME
 from citations.find.citation_match import CitationMatch, find_correction_date, get_permalink_parts
 from citations.find.claim_context import LONGEST, extract_last_claim, find_open_bracket, find_urls, locate_last_sentence
 from citations.find.dates import DATE, to_iso_date
 from citations.find.normalize import fold_words
-from citations.find.records import NAME
 from citations.find.segments import BREAK, ID
 from citations.format.formats import CitationFormat
-from citations.phrases import compile_pattern
 
 NEAR_ID: Final = compile_pattern("near_id", re.I)
 CORRECTED: Final = re.compile(r"[>).,\"']{0,3}\s?[\[(]corrected (\d{4}-\d\d-\d\d)[\])]", re.I)

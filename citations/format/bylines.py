@@ -12,7 +12,7 @@ from typing import Final
 
 from nameparser import Lexicon, Parser
 
-from citations.phrases import compile_pattern, get_words
+from citations.citation_lexicon import compile_pattern, get_words
 from citations.sentence_boundaries import split_word_set
 
 

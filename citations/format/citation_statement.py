@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from citations.phrases import compile_pattern, get_words
+from citations.citation_lexicon import compile_pattern, get_words
 from citations.sentence_boundaries import CLOSING, add_full_stop, ends_like_sentence, split_sentences
 
 

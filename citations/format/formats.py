@@ -19,10 +19,10 @@ from urllib.parse import quote
 
 import rispy
 
+from citations.citation_lexicon import list_words
 from citations.format.bylines import Author, Person, drop_title_comma, parse_authors
 from citations.format.citation_statement import INNER_QUOTES, Statement, build_statement
 from citations.format.latex import escape_latex
-from citations.phrases import list_words
 from citations.sentence_boundaries import add_full_stop
 
 WIRE: Final = "ChatbotNews.ai"

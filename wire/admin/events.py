@@ -36,7 +36,7 @@ from wire.ingest import corrections
 from wire.models import Event, Story, StoryPair
 from wire.models.snapshot import is_sealed
 from wire.publishing.event_view import EventView
-from wire.publishing.grouping import headline_similarity
+from wire.publishing.grouping import headline_lookup
 from wire.publishing.grouping.candidates import WINDOW, Item
 from wire.text.choices import PairLabel, Status
 from wire.text.identity import STORY_ID_PATTERN
@@ -309,7 +309,7 @@ def _list_similar(event: Event, stories: Sequence[Story]) -> list[tuple[Item, st
     items = [Item(*row[:4]) for row in rows]
     best: dict[str, tuple[Item, float]] = {}
     for headline in dict.fromkeys(get_headline(story) for story in stories[:SIMILAR]):
-        for item, likeness in headline_similarity.score_stories(headline, items):
+        for item, likeness in headline_lookup.score_stories(headline, items):
             # Less likeness is noise.
             if likeness >= 0.12 and (item.event_id not in best or likeness > best[item.event_id][1]):
                 best[str(item.event_id)] = item, likeness

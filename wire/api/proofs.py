@@ -14,7 +14,7 @@ from wire.queries.changes import LIMIT, MOST, SINCE, parse_kinds
 from wire.queries.claim_corroboration import MAX_CLAIM
 from wire.queries.proofs import LEAVES, MOST_LEAVES
 from wire.schemas import proofs
-from wire.schemas.limits import LimitsOut
+from wire.schemas.client_limits import LimitsOut
 from wire.schemas.params import Day, IsoMoment
 from wire.text.choices import ChangeKind
 

@@ -49,13 +49,13 @@ def list_recordings(directory: Path, feeds: Iterable[Feed]) -> list[Recorded]:
         if _DATED.fullmatch(file.name) and file.is_file():
             slug = file.relative_to(directory).parts[0]
             if slug not in others:
-                found.append(find_recording(file, slug, feeds, now))
+                found.append(identify_recording(file, slug, feeds, now))
     if not found:
         raise InvalidArgument(f"{directory} contains no recorded feed.", "Name its files YYYY-MM-DD.xml, .rss, .atom or .json.")
     return sorted(found, key=lambda item: item.seen_at)
 
 
-def find_recording(file: Path, slug: str, feeds: Sequence[Feed], now: dt.datetime) -> Recorded:
+def identify_recording(file: Path, slug: str, feeds: Sequence[Feed], now: dt.datetime) -> Recorded:
     """Return a file as a recording of the publication with this slug, else of the only one of `feeds`; seen at `now` if its name
     has no date. Raises: InvalidArgument.
     """
@@ -125,7 +125,7 @@ def preview_source(source: str, publication: str | None = None) -> tuple[FeedRep
     file = Path(source)
     if not file.is_file():
         raise InvalidArgument(f"There is no file {source}.", "Name a feed's file, or an address with http:// or https://.")
-    recorded = find_recording(file, file.resolve().parent.name, feeds, timezone.now().replace(microsecond=0))
+    recorded = identify_recording(file, file.resolve().parent.name, feeds, timezone.now().replace(microsecond=0))
     try:
         fetched = Fetched(read_recording(file), content_type="", etag="", last_modified="", url="", moved_to="")
     except InvalidFeed as error:

@@ -67,7 +67,7 @@ def list_events(
 
     Raises: NotFound, NothingPublished; InvalidArgument for a strange cursor or too long a period.
     """
-    published = _find_published_days(*days) if days else [get_latest_snapshot(now).wire_date]
+    published = _list_days_published_between(*days) if days else [get_latest_snapshot(now).wire_date]
     name = f"events {published[0]} {published[-1]} {category or ''} {topic or ''}"
     best: dict[str, tuple[consensus.Key, EventView]] = {}
     for day in published:
@@ -99,7 +99,7 @@ def list_events(
     return found
 
 
-def _find_published_days(since: dt.date, until: dt.date) -> list[dt.date]:
+def _list_days_published_between(since: dt.date, until: dt.date) -> list[dt.date]:
     """Return the published days with since <= day < until, oldest first. Raises: NotFound, InvalidArgument."""
     if until - since == dt.timedelta(1):
         return [find_snapshot(since).wire_date]

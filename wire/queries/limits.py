@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from config.http.connection_slots import PER_CLIENT, count_open_streams
 from config.http.request_guard import caller, get_rate_limit, list_request_ages
-from wire.schemas.limits import LimitsOut, RequestLimitOut, StreamLimitOut
+from wire.schemas.client_limits import LimitsOut, RequestLimitOut, StreamLimitOut
 
 STREAMS: Final = ("/api/stream", "GET /mcp", "subscriptions/listen /mcp")
 

@@ -11,7 +11,7 @@ from wire.models import Story
 from wire.models.search import find_newest
 from wire.publishing import consensus
 from wire.publishing.event_view import date_report, precedes_others
-from wire.publishing.grouping import headline_similarity
+from wire.publishing.grouping import headline_lookup
 from wire.publishing.grouping.candidates import Item
 from wire.queries.events import view_event
 from wire.queries.site_pages import list_not_received
@@ -57,7 +57,7 @@ def _find_nearest_story(headline: str) -> tuple[Story, float] | None:
     rows = Story.objects.live().filter(search_document__in=positions).newest_first()
     columns = ("chatbotnews_id", "current__headline", "published_at", "event_id", "current__summary_medium")
     items = [Item(*row) for row in rows.values_list(*columns)]
-    if (found := headline_similarity.find_nearest_story(headline, items)) is None:
+    if (found := headline_lookup.find_nearest_story(headline, items)) is None:
         return None
     item, similarity = found
     return Story.objects.live().with_text().get(chatbotnews_id=item.chatbotnews_id), similarity

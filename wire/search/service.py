@@ -24,7 +24,7 @@ from wire.text.choices import COMPANIES
 from wire.text.date_range import find_period
 from wire.text.question_language import find_languages, list_small_words
 from wire.text.search_query import EVERYTHING, SOME, Term, list_query_forms
-from wire.text.tokens import split_chains, stem_word, words
+from wire.text.tokens import split_written_words, stem_word, words
 
 _QUOTED: Final = re.compile(r'"[^"]*"')
 _WORD: Final = re.compile(r"[^\W_]+")
@@ -58,7 +58,7 @@ def search_stories(
     right = suggest_spellings(_QUOTED.sub(" ", spelled))
     if right:
         spelled = _WORD.sub(lambda word: right.get(word[0].casefold(), word[0]), spelled)
-    if not split_chains(spelled) and period is None:
+    if not split_written_words(spelled) and period is None:
         raise InvalidArgument("query has no words.", "Give one or more words, or a phrase in double quotes.")
     page = None
     if period and scope.low is None and scope.high is None:

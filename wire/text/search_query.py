@@ -26,7 +26,7 @@ from wire.text.tokens import (
     list_run_triples,
     list_synonyms,
     locate_pairs,
-    split_chains,
+    split_written_words,
     stem_word,
     tokenize,
     trim_phrase,
@@ -157,7 +157,7 @@ def list_query_forms(question: str, also: Mapping[str, Sequence[str]] = NOTHING)
     phrases = [drop_names(tokenize(part)) for part in parts]
     quoted = [Term((word,), rarity=get_rarity(word), is_required=True) for phrase in phrases for word in phrase]
     # Open AI, Chat GPT, You Tube
-    written = split_chains(_QUOTED.sub(" ", question))
+    written = split_written_words(_QUOTED.sub(" ", question))
     loose = _merge(written, lambda one, two: _may_join(one, two) and is_known(stem_word(one + two)))
     small = list_small_words(find_languages(loose))
     told = list(dict.fromkeys(chain for chain in loose if chain not in small)) or ([] if quoted else loose)

@@ -41,7 +41,7 @@ def words(text: str) -> list[str]:
     return _WORD.findall(fold_text(text))
 
 
-def split_chains(text: str) -> list[str]:
+def split_written_words(text: str) -> list[str]:
     """Return the words as they are written, folded: GPT-5 and co-founder are one each, and so is a run (`is_unspaced`)."""
     return _CHAIN.findall(fold_text(text))
 
@@ -97,7 +97,7 @@ def list_run_tokens(text: str) -> list[str]:
 
 def trim_phrase(words: list[str], written: str) -> list[str]:
     """Return the words of a phrase without a single character of a run at either end: in a text it may be half of a pair."""
-    single = [is_unspaced(chain) and len(locate_grams(chain, 1)) == 1 for chain in split_chains(written)]
+    single = [is_unspaced(chain) and len(locate_grams(chain, 1)) == 1 for chain in split_written_words(written)]
     return words[single[0] : len(words) - single[-1]] if single else words
 
 

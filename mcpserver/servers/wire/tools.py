@@ -22,7 +22,7 @@ from wire.api.streaming import LONGEST_WAIT
 from wire.queries.changes import LIMIT, MOST, parse_kinds
 from wire.queries.claim_corroboration import MAX_CLAIM
 from wire.queries.verification import MAX_TEXT
-from wire.schemas import limits, params, proofs, story
+from wire.schemas import client_limits, params, proofs, story
 from wire.schemas.detail import Detail, shape_page
 from wire.schemas.documents import DocumentOut
 from wire.schemas.params import MOST_BUDGET, AnyCategory, AnyTopic, Day, Days, IsoEnd, IsoMoment
@@ -309,6 +309,6 @@ TOOLS: Final[Mapping[str, ToolSpec]] = {
         _build_tool(get_changes, GetChanges, proofs.ChangesOut, is_brief=True),
         _build_query_tool(queries.corroborate, Corroborate, is_brief=True),
         _build_query_tool(queries.compare_coverage, CompareCoverage, is_brief=True),
-        _build_tool(check_limits, CheckLimits, limits.LimitsOut, is_brief=True),
+        _build_tool(check_limits, CheckLimits, client_limits.LimitsOut, is_brief=True),
     )
 }

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from wire.publishing.grouping import linkage
 from wire.publishing.grouping.candidates import WINDOW, Item
 from wire.publishing.grouping.cluster import DOUBTFUL, group_stories, score_pairs
-from wire.publishing.grouping.headline_similarity import find_nearest_story
+from wire.publishing.grouping.headline_lookup import find_nearest_story
 from wire.publishing.grouping.linkage import Pairs, link_items
 from wire.publishing.grouping.pair_context import build_context_columns
 from wire.publishing.grouping.pair_features import TermIndex

@@ -123,7 +123,7 @@ def test_a_search_finds_what_a_plain_reference_finds(corpus: list[StoryOut], que
 @examples(40)
 @given(query=st.text(max_size=300))
 def test_no_text_breaks_a_search(corpus: list[StoryOut], query: str) -> None:
-    if tokens.split_chains(query):
+    if tokens.split_written_words(query):
         assert set(ids(pages(query, 50))) <= {story.chatbotnews_id for story in corpus}
     else:
         with pytest.raises(InvalidArgument):

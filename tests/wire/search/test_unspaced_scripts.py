@@ -56,7 +56,7 @@ def test_a_title_holds_every_piece_of_it(title: str, data: st.DataObject) -> Non
         asked = list_query_forms(query)
         text = text_of(title)
         padded = f" {' '.join((*text.headline, *text.marks))} "
-        assert asked or not tokens.split_chains(piece)
+        assert asked or not tokens.split_written_words(piece)
         assert all(text.holds(form) for form in asked)
         assert all(any(all(term.measure_match(padded) for term in terms) for terms in form.lookup_sets) for form in asked[:1])
 
@@ -66,7 +66,7 @@ def test_a_title_holds_every_piece_of_it(title: str, data: st.DataObject) -> Non
 def test_a_search_finds_a_title_by_every_piece_of_it(some_titles: None, title: str, data: st.DataObject) -> None:  # noqa: ARG001
     start = data.draw(st.integers(0, len(title) - 2))
     piece = title[start : data.draw(st.integers(start + 2, len(title)))]
-    if all(map(tokens.is_unspaced, tokens.split_chains(piece))) and tokens.split_chains(piece):
+    if all(map(tokens.is_unspaced, tokens.split_written_words(piece))) and tokens.split_written_words(piece):
         assert titles(piece)[0] == title
 
 

@@ -14,7 +14,7 @@ from config.http import memory_cache
 from config.plugins import MenuItem, Plugin
 from wire.corpora.articles import api, directory, documents, pages
 from wire.corpora.articles.models import Publisher
-from wire.corpora.common.page_patterns import build_page_matcher
+from wire.corpora.common.page_cache_rules import build_page_matcher
 
 _LIVE: Final = re.compile(r"/api/articles/[^/]+/article\.json")
 _OF_PUBLISHER: Final = re.compile(r"/(?:mcp|api)/articles/([^/.]+)")

@@ -3,7 +3,7 @@
 from typing import Any
 
 from config.plugins import MenuItem, Plugin
-from wire.corpora.common.page_patterns import build_page_matcher
+from wire.corpora.common.page_cache_rules import build_page_matcher
 from wire.corpora.factchecks import api, documents, health, pages, queries
 
 

@@ -16,7 +16,7 @@ from sources.models import utc_today
 from wire.admin.base import Form, ModelAdmin, ReadOnly, ReasonField, column, deny, link_public, log_change, marks, plural, utc_time
 from wire.corpora.common.forms import to_label
 from wire.corpora.timeline import releases, store
-from wire.corpora.timeline.corpus_directory import Problem, RefusedCorpus
+from wire.corpora.timeline.corpus_files import Problem, RefusedCorpus
 from wire.corpora.timeline.forms import PARTS, PREFIX, CorpusForm, build_form
 from wire.corpora.timeline.models import MODELS, Corpus, CorpusRelease, MotifEdge, Report, TimelineEvent
 from wire.models import WireState

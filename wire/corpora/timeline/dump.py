@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import orjson
 
-from wire.corpora.timeline.corpus_directory import CORPUS, FILES, RELEASE, TABLES
+from wire.corpora.timeline.corpus_files import CORPUS, FILES, RELEASE, TABLES
 from wire.corpora.timeline.models import MODELS, Corpus, CorpusRelease
 
 NAMES: Final = (CORPUS, *FILES, RELEASE)

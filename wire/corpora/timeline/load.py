@@ -11,9 +11,9 @@ from django.db import transaction
 from django.utils.text import slugify
 
 from config.errors import Busy
-from wire.corpora.timeline import corpus_directory, releases, store, validation, verify
+from wire.corpora.timeline import corpus_files, releases, store, validation, verify
 from wire.corpora.timeline.corpus_config import KINDS, RESERVED, CorpusFile
-from wire.corpora.timeline.corpus_directory import Written
+from wire.corpora.timeline.corpus_files import Written
 from wire.corpora.timeline.models import Corpus, CorpusRelease
 from wire.models import WireState
 
@@ -31,8 +31,8 @@ class LoadResult:
 
 def check_directory(directory: Path, slug: str = "") -> tuple[Written, CorpusFile]:
     """Read a directory and check every rule. Raises: RefusedCorpus, with every problem."""
-    written = corpus_directory.read_directory(directory)
-    corpus = validation.parse_corpus_file(written, slug or suggest_slug(directory))
+    written = corpus_files.read_directory(directory)
+    corpus = validation.parse_corpus_settings(written, slug or suggest_slug(directory))
     validation.expect_valid(written, corpus)
     return written, corpus
 

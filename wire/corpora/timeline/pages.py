@@ -16,7 +16,7 @@ from django.views.decorators.http import require_safe
 from config.errors import InvalidArgument, WireError
 from config.http.responses import error_response
 from sources.models import utc_today
-from wire.corpora.common.page_patterns import build_page_matcher
+from wire.corpora.common.page_cache_rules import build_page_matcher
 from wire.corpora.common.server_card import describe_server, render_card
 from wire.corpora.timeline import chart_layout, queries, wire_sync
 from wire.corpora.timeline.corpus_config import CorpusFile

@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from wire.corpora.timeline import search, store
 from wire.corpora.timeline.corpus_config import CorpusFile, parse_corpus
-from wire.corpora.timeline.corpus_directory import Written
+from wire.corpora.timeline.corpus_files import Written
 from wire.corpora.timeline.models import MODELS, Corpus, CorpusRelease, Report
 from wire.corpora.timeline.row_schemas import NEEDS_SOURCE, OFFICIAL, UNVERIFIED
 from wire.corpora.timeline.validation import expect_valid
@@ -38,7 +38,7 @@ def release_draft(corpus: Corpus, note: str = "", *, checked: bool = False) -> C
         if not checked:
             expect_valid(read_draft(corpus), parse_corpus(corpus.written))
         number, before = corpus.release + 1, corpus.releases.first()
-        index_draft(corpus, number)
+        build_release_rows(corpus, number)
         manifest = build_manifest(corpus, number, before.sha256 if before else "", corpus.written, corpus.meta)
         sha256 = hash_json(manifest)
         signature, key = sign_hash(sha256)
@@ -99,7 +99,7 @@ def store_release(corpus: Corpus, manifest: dict[str, Any], *, released_at: dt.d
     return release
 
 
-def index_draft(corpus: Corpus, number: int) -> None:
+def build_release_rows(corpus: Corpus, number: int) -> None:
     """Make the draft the rows of this release: new reports are indexed, and what left keeps its last release."""
     words, lives = search.rank_index_name(corpus.pk), search.lifespan_index_name(corpus.pk)
     gone = Report.objects.filter(corpus=corpus, dropped=True, until=None).values_list("number", "since")

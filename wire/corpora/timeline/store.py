@@ -10,7 +10,7 @@ import orjson
 from django.db.models import Max, Model
 
 from wire.corpora.timeline import search
-from wire.corpora.timeline.corpus_directory import TABLES
+from wire.corpora.timeline.corpus_files import TABLES
 from wire.corpora.timeline.models import MODELS, Anchor, Corpus, Mention, Report, Row
 from wire.corpora.timeline.validation import build_row_key
 from wire.text.lexicons import load_lexicon

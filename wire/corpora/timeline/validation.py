@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from wire.corpora.timeline import omitted_names
 from wire.corpora.timeline.corpus_config import CorpusFile
-from wire.corpora.timeline.corpus_directory import CORPUS, TABLES, Problem, RefusedCorpus, Written
+from wire.corpora.timeline.corpus_files import CORPUS, TABLES, Problem, RefusedCorpus, Written
 from wire.corpora.timeline.row_schemas import CAUSATION, NOT_AS_FACT, OFFICIAL, OFFICIAL_FACT, OMITTED, ROWS, TEACHING, VERIFIED
 from wire.text.lexicons import load_lexicon
 from wire.text.tokens import words
@@ -45,7 +45,7 @@ def expect_valid(written: Written, corpus: CorpusFile) -> None:
         raise RefusedCorpus(problems)
 
 
-def parse_corpus_file(written: Written, slug: str) -> CorpusFile:
+def parse_corpus_settings(written: Written, slug: str) -> CorpusFile:
     """Return what corpus.json says; without one, the names of files and the usual words. Raises: RefusedCorpus."""
     said = written.corpus
     if said is None:

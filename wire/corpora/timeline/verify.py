@@ -9,7 +9,7 @@ from django.db import models
 
 from wire.corpora.timeline import omitted_names, releases, store
 from wire.corpora.timeline.corpus_config import parse_corpus
-from wire.corpora.timeline.corpus_directory import RELEASE, TABLES, Problem, RefusedCorpus, Written
+from wire.corpora.timeline.corpus_files import RELEASE, TABLES, Problem, RefusedCorpus, Written
 from wire.corpora.timeline.models import MODELS, Corpus, CorpusRelease, Row
 from wire.corpora.timeline.validation import build_row_key
 from wire.ops.doctor.finding import Finding, fail
@@ -126,5 +126,5 @@ def restore_draft(corpus: Corpus, written: Written) -> CorpusRelease:
         fields = {name: str(release[name]) for name in ("sha256", "signature", "key_id", "public_key")}
     except (KeyError, ValueError, TypeError) as error:
         raise RefusedCorpus([Problem(RELEASE, 0, f"{error} is missing or unreadable")]) from error
-    releases.index_draft(corpus, number)
+    releases.build_release_rows(corpus, number)
     return releases.store_release(corpus, manifest, released_at=at, note=release.get("note", ""), **fields)

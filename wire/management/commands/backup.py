@@ -5,7 +5,7 @@ from django.core.management.base import CommandError, CommandParser
 from django.db import DatabaseError
 
 from config.command_base import WireCommand
-from config.database import faults
+from config.database import fault_explanations
 from wire.ops.archive.dump import Broken
 from wire.ops.backup.create import create_backup
 
@@ -18,7 +18,7 @@ class Command(WireCommand):
 
     def handle(self, *, path: Path, **_options: Any) -> None:
         try:
-            with faults.explain_errors():
+            with fault_explanations.explain_errors():
                 manifest = create_backup(path)
         except (Broken, DatabaseError, OSError) as error:
             raise CommandError(f"No backup was written: {error}") from error

@@ -5,7 +5,7 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from config.command_base import WireCommand
-from config.database import faults
+from config.database import fault_explanations
 from wire.ops.archive.dump import Broken, write_dump
 
 
@@ -18,7 +18,10 @@ class Command(WireCommand):
     def handle(self, *, file: Path | None, **_options: Any) -> None:
         draft = file.with_name(f".{file.name}.part") if file else None
         try:
-            with draft.open("wb") if draft else open(sys.stdout.fileno(), "wb", closefd=False) as out, faults.explain_errors():
+            with (
+                draft.open("wb") if draft else open(sys.stdout.fileno(), "wb", closefd=False) as out,
+                fault_explanations.explain_errors(),
+            ):
                 written = write_dump(out, packed=file is not None and file.suffix == ".gz")
             if draft and file:
                 draft.replace(file)  # whole or not at all

@@ -6,7 +6,7 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from config.command_base import WireCommand
-from config.database import faults
+from config.database import fault_explanations
 from wire.models import Story, StoryPair
 from wire.publishing.grouping.candidates import WINDOW
 
@@ -30,7 +30,7 @@ class Command(WireCommand):
         parser.add_argument("folder", type=Path, metavar="FOLDER")
 
     def handle(self, **options: Any) -> None:
-        with faults.explain_errors():
+        with fault_explanations.explain_errors():
             decided = StoryPair.objects.exclude(label="").order_by("pk")
             pairs = list(decided.values_list("story__chatbotnews_id", "other__chatbotnews_id", "label"))
             days = {moment.date() for row in decided.values_list("story__published_at", "other__published_at") for moment in row}

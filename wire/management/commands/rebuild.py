@@ -5,7 +5,7 @@ from typing import Any, Final
 from django.core.management.base import CommandParser
 
 from config.command_base import WireCommand
-from config.database import faults
+from config.database import fault_explanations
 from wire.ingest import rebuild
 from wire.ingest.draft_comparison import Outcome
 
@@ -27,7 +27,7 @@ class Command(WireCommand):
         parser.add_argument("--yes", action="store_true", help="Do it without asking.")
 
     def handle(self, **options: Any) -> None:
-        with faults.explain_errors():
+        with fault_explanations.explain_errors():
             chosen = {"since": options["since"], "final_days": options["final_days"]}
             plan = rebuild.plan_rebuild(**chosen)
             self._print_plan(plan, "will" if options["yes"] else "would")

@@ -1,7 +1,7 @@
 from typing import Any
 
 from config.command_base import WireCommand
-from config.database import faults
+from config.database import fault_explanations
 from wire.publishing import signing
 from wire.publishing.transparency import log
 
@@ -13,7 +13,7 @@ class Command(WireCommand):
     )
 
     def handle(self, **_options: Any) -> None:
-        with faults.explain_errors():
+        with fault_explanations.explain_errors():
             leaves, unsigned = log.rebuild_log()
             signing.sign_newest_checkpoint()
         self.stdout.write(f"Rebuilt from the snapshots: {leaves:,} leaves.")

@@ -1,7 +1,7 @@
 from typing import Any
 
 from config.command_base import WireCommand
-from config.database import faults
+from config.database import fault_explanations
 from wire.publishing import story_json
 
 
@@ -12,6 +12,6 @@ class Command(WireCommand):
     )
 
     def handle(self, **_options: Any) -> None:
-        with faults.explain_errors():
+        with fault_explanations.explain_errors():
             number = story_json.render_outdated_json(lambda done: self.stdout.write(f"{done:,} stories"))
         self.stdout.write(f"Rendered again: {number:,}. All others were up to date.")

@@ -1,7 +1,7 @@
 from typing import Any
 
 from config.command_base import WireCommand
-from config.database import faults
+from config.database import fault_explanations
 from wire.publishing import signing
 
 
@@ -9,7 +9,7 @@ class Command(WireCommand):
     help = "Make a new signing key and retire the one in force. Days signed by the old key still verify."
 
     def handle(self, **_options: Any) -> None:
-        with faults.explain_errors():
+        with fault_explanations.explain_errors():
             key = signing.rotate_key()
         self.stdout.write(
             f"Snapshots are signed by {key.key_id} from now on. Every machine that publishes needs {signing.key_file()}; "

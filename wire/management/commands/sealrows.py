@@ -3,7 +3,7 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from config.command_base import WireCommand
-from config.database import faults, row_seal
+from config.database import fault_explanations, row_seal
 
 
 class Command(WireCommand):
@@ -23,6 +23,6 @@ class Command(WireCommand):
             raise SystemExit(2)
         for model in models:
             if not tables or model._meta.db_table in tables:
-                with faults.explain_errors():
+                with fault_explanations.explain_errors():
                     number = row_seal.renew_all_seals(model)
                 self.stdout.write(f"{model._meta.db_table}: {number:,} rows sealed, all others already were.")

@@ -4,7 +4,7 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from config.command_base import WireCommand
-from config.database import faults
+from config.database import fault_explanations
 from wire.ops.archive import reader
 from wire.ops.archive.dump import Broken
 from wire.ops.archive.verify import read_dump, verify_database, verify_dump
@@ -21,7 +21,7 @@ class Command(WireCommand):
     def handle(self, *, from_files: Path | None, **_options: Any) -> None:
         try:
             if from_files is None:
-                with faults.explain_errors():
+                with fault_explanations.explain_errors():
                     self._print_result("database", verify_database())
                 return
             files = [file for file in reader.expand_paths([from_files])[0] if reader.is_dump(file)]

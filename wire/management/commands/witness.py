@@ -5,7 +5,7 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from config.command_base import WireCommand
-from config.database import faults
+from config.database import fault_explanations
 from sources.fetch.fetch_all import fetch_once
 from wire.ingest.feed_entries import get_fetch_policy
 from wire.publishing.transparency.witness import witness_log
@@ -24,7 +24,7 @@ class Command(WireCommand):
         wrong = []
         for url in urls:
             try:
-                with faults.explain_errors():
+                with fault_explanations.explain_errors():
                     seen = witness_log(url, partial(fetch_once, policy=get_fetch_policy()))
                 self.stdout.write(f"{seen.origin}: {seen.size} snapshots, including all seen before. Signed.")
             except CommandError as error:

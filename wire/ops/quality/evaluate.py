@@ -21,7 +21,7 @@ from sources.publication_names import Name, resolve_name
 from wire.ingest.classify import Lexicon
 from wire.ingest.normalise import MAX_HEADLINE, choose_summary
 from wire.ops.quality.event_metrics import Figures, compare_groups, count_misleading_events, harmonic_mean, replay_days
-from wire.publishing.grouping import cluster, headline_similarity
+from wire.publishing.grouping import cluster, headline_lookup
 from wire.publishing.grouping.candidates import HALF, Item
 from wire.search.ranking import ENOUGH
 from wire.search.vectors import embed_stories
@@ -92,7 +92,7 @@ def _score_lookups(items: Sequence[Item], truth: Sequence[str]) -> Figures:
     for asked, event in known[:: len(known) // ASKED + 1]:
         others = [(item, theirs) for item, theirs in known if item is not asked]
         for stories in (others, [(item, theirs) for item, theirs in others if theirs != event]):
-            found = headline_similarity.find_nearest_story(asked.headline, [item for item, _ in stories])
+            found = headline_lookup.find_nearest_story(asked.headline, [item for item, _ in stories])
             answers += found is not None
             right += found is not None and (found[0], event) in stories
         possible += event in {theirs for _, theirs in others}

@@ -16,7 +16,7 @@ from wire.publishing.story_json import get_permalink
 from wire.queries.verification.mention_checks import check_mention, check_text_around, check_text_behind
 from wire.queries.verification.paraphrase_checks import check_own_words
 from wire.queries.verification.record import CheckResult, Publications, StoryRecord
-from wire.queries.verification.text_diff import check_end, check_headline, check_start, check_statement, is_extended
+from wire.queries.verification.wording_checks import check_end, check_headline, check_start, check_statement, is_extended
 from wire.schemas.proofs import QuotationOut
 from wire.text.lexicons import load_lexicon
 

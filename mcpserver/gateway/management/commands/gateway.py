@@ -13,7 +13,7 @@ from django.core.management.base import CommandError
 from django.utils import timezone
 
 from config.command_base import WireCommand
-from config.database import faults
+from config.database import fault_explanations
 from config.url_secrets import mask_address, mask_addresses
 from mcpserver.gateway import auth, cache, fault_injection, heartbeat_verification, limiter, queries, request_log, runtime
 from mcpserver.gateway.auth import Caller
@@ -73,7 +73,7 @@ class Command(WireCommand):
 
     def handle(self, *_args: Any, what: str, **options: Any) -> None:
         try:
-            with faults.explain_errors():
+            with fault_explanations.explain_errors():
                 getattr(self, f"_handle_{what}")(**options)
         except PolicyError as error:
             raise CommandError(f"The policy cannot be used: {error}") from error

@@ -10,7 +10,7 @@ from config.errors import InvalidArgument
 from wire.admin.base import LinesField
 from wire.corpora.common.cursors import ListCursor
 from wire.corpora.common.forms import RecordsField
-from wire.corpora.common.page_patterns import build_page_matcher
+from wire.corpora.common.page_cache_rules import build_page_matcher
 from wire.search.cursor import encode_cursor
 
 

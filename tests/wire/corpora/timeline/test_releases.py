@@ -8,7 +8,7 @@ import pytest
 
 from tests.wire.corpora.timeline.corpora import FIXTURE, SLUG, changed, harbour, row
 from wire.corpora.timeline import dump, omitted_names, queries, releases, store, verify
-from wire.corpora.timeline.corpus_directory import RefusedCorpus, read_directory
+from wire.corpora.timeline.corpus_files import RefusedCorpus, read_directory
 from wire.corpora.timeline.errors import ReportRemoved, UnknownRelease
 from wire.corpora.timeline.load import Unreleased, load_directory
 from wire.corpora.timeline.models import Anchor, Corpus, CorpusRelease, Report

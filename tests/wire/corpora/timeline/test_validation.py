@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.wire.corpora.timeline.corpora import FIXTURE, changed, harbour, row
-from wire.corpora.timeline.corpus_directory import RefusedCorpus, read_directory
+from wire.corpora.timeline.corpus_files import RefusedCorpus, read_directory
 from wire.corpora.timeline.load import check_directory, load_directory
 from wire.corpora.timeline.models import Corpus, Report
 

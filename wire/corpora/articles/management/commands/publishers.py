@@ -13,7 +13,7 @@ from django.db.models import Count, F, Min
 from django.utils import timezone
 
 from config.command_base import WireCommand
-from config.database import faults
+from config.database import fault_explanations
 from config.errors import Busy, InvalidArgument, WireError
 from config.url_secrets import mask_address
 from sources import job_lock
@@ -79,7 +79,7 @@ class Command(WireCommand):
         actions.add_parser("sample", help="Fill the sample wire's publishers: the wire's own, and a fictional almanac.")
 
     def handle(self, **options: Any) -> None:
-        with faults.explain_errors():
+        with fault_explanations.explain_errors():
             getattr(self, f"_handle_{options['action']}")(options)
 
     def _handle_add(self, options: dict[str, Any]) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from config.command_base import WireCommand
-from config.database import faults
+from config.database import fault_explanations
 from config.errors import WireError
 from wire.corpora.factchecks import embedding
 
@@ -23,7 +23,7 @@ class Command(WireCommand):
         model = embedding.get_model()
         if model is None:
             raise CommandError("No model makes vectors here: see FACTCHECKS_EMBEDDING in docs/settings.md. Nothing was changed.")
-        with faults.explain_errors():
+        with fault_explanations.explain_errors():
             try:
                 made = embedding.embed_missing(options["seconds"])
             except WireError as error:

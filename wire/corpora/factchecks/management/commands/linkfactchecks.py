@@ -5,7 +5,7 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from config.command_base import WireCommand
-from config.database import faults
+from config.database import fault_explanations
 from config.errors import WireError
 from wire.corpora.factchecks import embedding, story_links
 from wire.corpora.factchecks.models import FactcheckState
@@ -24,7 +24,7 @@ class Command(WireCommand):
         parser.add_argument("--seconds", type=float, metavar="N", help="At most N seconds for vectors.")
 
     def handle(self, **options: Any) -> None:
-        with faults.explain_errors():
+        with fault_explanations.explain_errors():
             if not FactcheckState.objects.get(pk=1).next_number:
                 return  # no claim was ever loaded
             try:

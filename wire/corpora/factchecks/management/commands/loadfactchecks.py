@@ -10,7 +10,7 @@ from django.conf import settings
 from django.core.management.base import CommandError, CommandParser
 
 from config.command_base import WireCommand
-from config.database import faults
+from config.database import fault_explanations
 from config.errors import WireError
 from wire.corpora.factchecks import api_keys, embedding, file_formats, load_jobs, site_reviews
 from wire.corpora.factchecks.file_formats import Unreadable
@@ -43,7 +43,7 @@ class Command(WireCommand):
             files = file_formats.expand_paths([Path(given) for given in options["paths"] if not addresses.get(given)])
         except FileNotFoundError as error:
             raise CommandError(f"There is no file {error}. Nothing was loaded.") from error
-        with faults.explain_errors():
+        with fault_explanations.explain_errors():
             for address in filter(None, addresses.values()):
                 try:
                     files.append(self._collect_reviews(address, options["pages"]))

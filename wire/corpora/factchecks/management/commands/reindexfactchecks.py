@@ -3,7 +3,7 @@
 from typing import Any
 
 from config.command_base import WireCommand
-from config.database import faults
+from config.database import fault_explanations
 from wire.corpora.factchecks import store
 
 
@@ -14,7 +14,7 @@ class Command(WireCommand):
     )
 
     def handle(self, **_options: Any) -> None:
-        with faults.explain_errors():
+        with fault_explanations.explain_errors():
             done = store.reindex_claims()
             store.invalidate_caches()
         self.stdout.write(f"Indexed {done:,} claims.")

@@ -9,10 +9,10 @@ from django.conf import settings
 from django.core.management.base import CommandError, CommandParser
 
 from config.command_base import WireCommand
-from config.database.faults import explain_errors
-from wire.corpora.timeline import corpus_directory, dump, load, omitted_names, store, verify, wire_sync
+from config.database.fault_explanations import explain_errors
+from wire.corpora.timeline import corpus_files, dump, load, omitted_names, store, verify, wire_sync
 from wire.corpora.timeline.corpus_config import KINDS
-from wire.corpora.timeline.corpus_directory import RefusedCorpus
+from wire.corpora.timeline.corpus_files import RefusedCorpus
 from wire.corpora.timeline.models import Corpus
 from wire.corpora.timeline.queries.scope import get_scope
 from wire.corpora.timeline.validation import build_row_key
@@ -100,7 +100,7 @@ class Command(WireCommand):
 
     def _handle_verify(self, options: dict[str, Any]) -> None:
         if directory := options["from_files"]:
-            faults = list(verify.list_file_faults(corpus_directory.read_directory(directory), options["key"]))
+            faults = list(verify.list_file_faults(corpus_files.read_directory(directory), options["key"]))
             results = [(f"{directory} is as it was released.", faults)]
         else:
             results = []

@@ -6,12 +6,12 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from typing import Any, Final
 
+from citations.citation_lexicon import compile_pattern
 from citations.find.citation_match import CitationMatch, find_correction_date, get_permalink_parts
 from citations.find.dates import parse_month
 from citations.find.segments import ID
 from citations.format.formats import CitationFormat, fold_to_one_line
 from citations.format.latex import unescape_latex
-from citations.phrases import compile_pattern
 
 NAME: Final = compile_pattern("wire").pattern
 MOST: Final = 8_000  # characters of a record
