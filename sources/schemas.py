@@ -124,4 +124,4 @@ class FeedsHealthOut(Schema):
 
     checked_at: dt.datetime
     feeds: list[FeedHealthOut]
-    note: str | None = Field(description="Says that the sample wire fetches no feeds; otherwise null.")
+    note: str | None = Field(description="On the sample wire, a note that it fetches no feeds; else null.")

@@ -238,7 +238,10 @@ def choose_the_sample(newcomer: Newcomer, command: str) -> None:
     """Choose it although there may be real news, and come back as README says."""
     assert "The SAMPLE wire is served" in newcomer.runs(command).stdout
     wait_until(lambda: not newcomer.has_real_news(), newcomer)
-    assert "wire is served" in newcomer.runs(command.replace("sample on", "sample off")).stdout
+    assert "The live wire is served" in newcomer.runs(command.replace("sample on", "sample off")).stdout
+    wait_until(newcomer.has_real_news, newcomer)
+    (newcomer.checkout / "var" / "wire" / "serve-sample").unlink()  # as at a first start: nothing is chosen
+    wait_until(lambda: not newcomer.has_real_news(), newcomer)
 
 
 def wait_until(is_so: Callable[[], bool], newcomer: Newcomer) -> None:

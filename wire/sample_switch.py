@@ -16,7 +16,7 @@ OF_DATABASES: Final = {f"{name}{file}" for name in ("DATABASE_URL", "DATABASE_RE
 def read_choice() -> str:
     """Return what the operator chose: "on" for the sample, "off" for the live wire, or "". A file without text means "on"."""
     try:
-        return get_choice_file().read_text() or "on"
+        return get_choice_file().read_text().strip() or "on"
     except FileNotFoundError:
         return ""
 
@@ -28,7 +28,9 @@ def is_sample_wanted() -> bool:
 
 def choose_wire(*, sample: bool) -> None:
     """Store the choice; a running `serve` follows within seconds."""
-    get_choice_file().write_text("on" if sample else "off")
+    draft = get_choice_file().with_suffix(".part")  # a half-written choice would be followed, too
+    draft.write_text("on" if sample else "off")
+    draft.replace(get_choice_file())
 
 
 def get_choice_file() -> Path:

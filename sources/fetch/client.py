@@ -244,7 +244,7 @@ def _build_outcome(ask: Ask, answer: Response, moved_to: str) -> Outcome:
         case 429:
             message = "The server asks for fewer requests (429); it is tried again later."
         case status if status >= 500:
-            message = f"The publisher's server fails ({status}); it is tried again later."
+            message = f"The publisher's server reported an error ({status}); it is tried again later."
         case status:
             message = f"The server answers {status} instead of a feed; check the address."
     return Failed(f"http_{answer.status}", message, read_retry_after(answer.headers.get("retry-after", "")))

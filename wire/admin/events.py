@@ -155,7 +155,11 @@ class EventAdmin(QueuedAdmin[Event], ModelAdmin[Event]):
                     messages.success(
                         request, format_html(done, link(story, get_headline(story)), story.publication, SEEN_SOON, see)
                     )
-            case "lead" if "rules" in request.POST and (former := [story for story in stories if story.leads_event]):
+            case "lead" if "rules" in request.POST:
+                former = [story for story in stories if story.leads_event]
+                if not former:
+                    messages.warning(request, "Nothing was changed: the rules choose the lead already.")
+                    return HttpResponseRedirect(get_event_url(event.pk))
                 with show_refusal(request):
                     corrections.choose_event_lead(former[0].chatbotnews_id, chosen=False)
                     log_change(request, former, add_reason("No longer chosen to lead its event", request.POST.get("reason", "")))

@@ -222,7 +222,8 @@ class LexiconTermAdmin(ExportingAdmin, FreshAdmin[LexiconTerm]):
     @action(description="Rebuild days…", icon="replay", permissions=["change"], url_path="rebuild")
     def rebuild(self, request: HttpRequest) -> HttpResponse:
         """Apply today's lexicon to what was fetched, after showing what that would change."""
-        initial = {"since": since} if (since := read_command_log("rebuild").since) else {}
+        since, first = read_command_log("rebuild").since, (timezone.now() - raw_store.RETENTION).date()
+        initial = {"since": since} if since and since >= first else {}
         form = RebuildForm(request.POST if request.method == "POST" and "confirmed" not in request.POST else None, initial=initial)
         points = (
             "Everything fetched since the day you choose is read, classified and published again, with today's lexicon and rules.",

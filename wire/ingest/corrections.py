@@ -168,7 +168,11 @@ def join_storylines(event_id: str, other_id: str) -> None:
 def confirm_storyline(event_id: str) -> None:
     """Leave an event in its storyline, for good. Raises: NotFound, InvalidArgument."""
     WireState.lock()
-    Event.objects.filter(pk=_find_public_event(event_id).pk).update(storyline_pinned=True)
+    event = _find_public_event(event_id)
+    if event.storyline_id is None or event.storyline_pinned:
+        why = "it is in no storyline" if event.storyline_id is None else "an editor settled its storyline already"
+        raise InvalidArgument(f"Nothing was changed: {why}.", "Open the event again.")
+    Event.objects.filter(pk=event.pk).update(storyline_pinned=True)
 
 
 @transaction.atomic

@@ -145,7 +145,7 @@ class SourcePageOut(PublicationOut):
 
     newest: int = Field(description="How many of its newest stories were looked at for `shared`.")
     shared: int = Field(description="How many of these another independent source reports, too.")
-    note: str | None = Field(description="Says that the sample wire fetches no feeds; otherwise null.")
+    note: str | None = Field(description="On the sample wire, a note that it fetches no feeds; else null.")
 
 
 class TopicOut(StoriesOut):

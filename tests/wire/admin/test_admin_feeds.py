@@ -147,7 +147,7 @@ def test_fetching_tells_of_a_failure_and_loses_nothing(desk: Client, feed: Feed,
     desk.post(address(feed, "fetch"))
     server.route("/feed", status=503, body=b"")
     shown = words(desk, "post", address(feed, "fetch"))
-    assert "The feed could not be read: The publisher&#x27;s server fails (503)" in shown
+    assert "The feed could not be read: The publisher&#x27;s server reported an error (503)" in shown
     assert "What was stored before stays." in shown
     assert "snapshots published" not in shown
     assert Story.objects.live().count() == 2

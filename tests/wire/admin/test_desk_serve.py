@@ -118,7 +118,7 @@ def test_an_editors_account_opens_the_sample_wire_too(tmp_path: Path) -> None:
     )
     assert ran.stdout.splitlines() == [
         "In the live wire: ada may log in at /admin/, in the group editor.",
-        "In the sample wire, which is served now: the same account.",
+        "In the sample wire: the same account.",
     ]
     for file in files:
         with contextlib.closing(sqlite3.connect(file)) as rows:

@@ -146,6 +146,11 @@ def test_a_link_that_is_right_is_settled_by_a_button(desk: Client, four: list[En
     assert LogEntry.objects.get().get_change_message() == "Confirmed that it belongs to its storyline"
 
 
+def test_a_link_that_is_gone_by_now_is_not_confirmed(desk: Client, four: list[Entry]) -> None:
+    assert "Nothing was changed: it is in no storyline." in do(desk, four[1], do="confirm")
+    assert not Event.objects.filter(storyline_pinned=True).exists()
+
+
 def test_the_machine_leaves_what_was_settled(four: list[Entry]) -> None:
     first, second, *_ = map(event_of, four)
     join(four[0], four[1])

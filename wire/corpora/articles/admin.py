@@ -117,7 +117,7 @@ class PublisherForm(base.FreshForm[Publisher]):
             except InvalidPrice as error:
                 self.add_error("price", str(error))
 
-    def read_stored_values(self) -> object:
+    def read_fingerprinted_rows(self) -> object:
         own = {"seen", "currency", "pay_to"}
         columns = [field for field in self.fields if field not in own]  # without those that indexing writes
         rows = Publisher.objects.filter(pk=self.instance.pk).values_list(*columns, "removed_at")

@@ -67,7 +67,9 @@ def find_lost_keys(_now: dt.datetime) -> Iterator[Finding]:
         return
     with_names = [row.slug for row in Corpus.objects.all() if parse_corpus(row.written).left_out_names]
     if with_names:
-        found = f"There is no {omitted_names.key_file()}: of the names that {', '.join(with_names)} leaves out, none is recognised."
+        found = (
+            f"The key file {omitted_names.key_file()} is missing, so no name is recognised that {', '.join(with_names)} leaves out."
+        )
         yield fail("left-out names", found, "Put the file back from a backup, or write left_out_names anew with `timeline name`.")
 
 

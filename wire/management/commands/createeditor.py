@@ -30,17 +30,16 @@ class Command(WireCommand):
         except WireError as error:
             raise CommandError(f"{error} {error.hint} No account was made.") from error
         groups = "editor and publisher" if publisher else "editor"
-        is_sample_served = sample_switch.is_sample_wanted()
-        where = "In the live wire: " if is_sample_served else ""
-        self.stdout.write(f"{where}{name.strip()} may log in at /admin/, in the group{'s' * publisher} {groups}.")
+        self.stdout.write(f"In the live wire: {name.strip()} may log in at /admin/, in the group{'s' * publisher} {groups}.")
         if (sample_switch.get_sample_dir() / "wire.sqlite3").exists():  # the desk may be showing that wire
             arguments = [sys.executable, str(settings.BASE_DIR / "manage.py"), "createeditor", name, *["--publisher"] * publisher]
             env = sample_switch.build_sample_environment()
             ran = subprocess.run(arguments, env=env, check=False, input=password, capture_output=True, text=True)  # noqa: S603
-            now = ", which is served now" * is_sample_served
-            self.stdout.write(f"In the sample wire{now}: {ran.stderr.strip() if ran.returncode else 'the same account.'}")
-        elif is_sample_served:
-            self.stdout.write("The sample wire is served, which has its own accounts. To serve the live wire: manage.py sample off")
+            self.stdout.write(f"In the sample wire: {ran.stderr.strip() if ran.returncode else 'the same account.'}")
+        elif sample_switch.is_sample_wanted():
+            self.stdout.write(
+                "`serve` shows the sample wire first, which has its own accounts. For the live wire: manage.py sample off"
+            )
 
     def _ask_password(self) -> str:
         if not sys.stdin.isatty():

@@ -112,15 +112,15 @@ def expect_consistent_tree(entry: LogEntry) -> None:
             raise WireError(f"The root of the log of {entry.sequence} snapshots does not match its leaves.", _REBUILD)
         return
     if not is_checkpoint_signed(signed, bytes(signed.root)):
-        raise WireError(f"The log's last checkpoint, of {signed.sequence} snapshots, is not as it was signed.", _REBUILD)
+        raise WireError(f"The log's last checkpoint, of {signed.sequence} snapshots, does not match its signature.", _REBUILD)
     try:
         proof = compute_step_hashes(merkle.list_consistency_steps(signed.sequence, entry.sequence))
     except KeyError as missing:
         raise _build_missing_node_error(missing) from missing
     if not merkle.is_consistent(signed.sequence, entry.sequence, proof, bytes(signed.root), bytes(entry.root)):
         raise WireError(
-            f"The log of {entry.sequence} snapshots does not begin with the {signed.sequence} that were signed last: its rows were "
-            "damaged or changed.",
+            f"The log of {entry.sequence} snapshots does not begin with the {signed.sequence} of the last signed checkpoint: its "
+            "rows were damaged or changed.",
             _REBUILD,
         )
 

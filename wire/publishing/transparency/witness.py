@@ -51,7 +51,10 @@ def witness_log(url: str, get: Get) -> Witnessed:
             if known:
                 known.fault = fault[:500]
                 known.save(update_fields=["fault"])
-        raise UpstreamFailed(fault, "Nothing was signed. Compare both checkpoints, and tell others.")
+        raise UpstreamFailed(
+            fault,
+            "Nothing was signed. Compare the log's checkpoint with the one signed here, and warn others who rely on this log.",
+        )
     raise UpstreamFailed(f"{names[0]}: other runs kept signing newer checkpoints.", "This run signed nothing; run it again later.")
 
 

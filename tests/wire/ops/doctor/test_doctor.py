@@ -220,7 +220,7 @@ BROKEN: dict[str, tuple[Callable[[], object], str]] = {
     "another key that others read": (_share_another_key, "FAIL key file: .*timeline_names has mode 0644"),
     "the key of left-out names gone": (
         _leave_a_name_out_and_lose_its_key,
-        "FAIL left-out names: There is no .*timeline_names: of the names that harbour-clock leaves out, none is recognised",
+        "FAIL left-out names: The key file .*timeline_names is missing, so no name is recognised that harbour-clock leaves out",
     ),
     "no key file": (lambda: signing.key_file().unlink(), "FAIL signing key: The file of [0-9a-f]{16} is gone"),
     "another key": (_put_another_key, "FAIL signing key: .*is not published"),

@@ -28,16 +28,16 @@ log = logging.getLogger(__name__)
 
 NOTHING: Final = "Nothing was changed."
 MAX_REASONS: Final = 20  # that are listed of a publisher's pages that could not be read
-ASK: Final = """Try this while the server runs (a server of the sample wire switches to this wire within seconds):
+ASK: Final = """Try this while the server runs (if it still serves the sample wire, it switches to the real one within seconds):
 curl {} -H 'content-type: application/json' -H 'accept: application/json' \\
   -d '{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"list-recent","arguments":{{"limit":3}}}}}}'"""
 
 
 class Command(WireCommand):
     help = (
-        "Manage the publishers whose articles agents may search and read here: add one with its feeds and sitemaps, index, list "
-        "or remove publishers, or fill those of the sample wire. Exit status: 0 done (some pages may have failed), 1 refused or no "
-        "source of a publisher answered, 75 another process is indexing."
+        "Manage publishers whose articles agents may search and read here: add one with its feeds and sitemaps; index, list "
+        "or remove publishers; make and index those of the sample wire. Exit status: 0 done (some pages may have failed), 1 "
+        "refused, no source answered, 75 another process is indexing."
     )
 
     stealth_options = ("stop",)  # of `index`, for who calls it within a run of its own: whether to end after the batch at hand

@@ -67,7 +67,9 @@ class Command(WireCommand):
         if done and not api_keys.read_key_rule("api").is_required:
             site = settings.WIRE_SITE_URL
             self.stdout.write(f"People search them at {site}/factchecks, agents at {settings.WIRE_MCP_URL}/factchecks.")
-            self.stdout.write("Try this while the server runs (a server of the sample wire switches to this wire within seconds):")
+            self.stdout.write(
+                "Try this while the server runs (if it still serves the sample wire, it switches to the real one within seconds):"
+            )
             self.stdout.write(f"  curl --get '{site}/api/factchecks/search.json' --data-urlencode 'query=A CLAIM IN WORDS'")
         if failures:
             sentences = " ".join(f"{failure.rstrip('.')}." for failure in failures)

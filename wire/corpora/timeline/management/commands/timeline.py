@@ -38,7 +38,7 @@ class Command(WireCommand):
         load.add_argument("--note", default="", metavar="TEXT", help="What this release is; public.")
         load.add_argument("--discard", action="store_true", help="Discard unreleased changes of the desk.")
         for one in (check, load):
-            one.add_argument("--slug", default="", metavar="SLUG", help="Slug if DIR has no corpus.json; default: its name.")
+            one.add_argument("--slug", default="", metavar="SLUG", help="Slug if DIR has no corpus.json; default: the name of DIR.")
         dump = actions.add_parser("dump", help="Write a release to a directory that can be loaded again, byte for byte.")
         dump.add_argument("slug", metavar="SLUG")
         dump.add_argument("directory", type=Path, metavar="DIR")
