@@ -159,9 +159,9 @@ def serving(newcomer: Newcomer, command: str, said: Path) -> Iterator[None]:
             server.wait()
 
 
-def _answers(newcomer: Newcomer) -> bool:
+def _answers(newcomer: Newcomer, path: str = "/readyz") -> bool:
     try:
-        newcomer.asks("/readyz")
+        newcomer.asks(path)
     except OSError:
         return False
     return True
@@ -239,14 +239,14 @@ def choose_the_sample(newcomer: Newcomer, command: str) -> None:
     assert "The SAMPLE wire is served" in newcomer.runs(command).stdout
     wait_until(lambda: not newcomer.has_real_news(), newcomer)
     assert "The live wire is served" in newcomer.runs(command.replace("sample on", "sample off")).stdout
-    wait_until(newcomer.has_real_news, newcomer)
+    wait_until(newcomer.has_real_news, newcomer, "/healthz")  # an empty wire is not ready
     (newcomer.checkout / "var" / "wire" / "serve-sample").unlink()  # as at a first start: nothing is chosen
     wait_until(lambda: not newcomer.has_real_news(), newcomer)
 
 
-def wait_until(is_so: Callable[[], bool], newcomer: Newcomer) -> None:
+def wait_until(is_so: Callable[[], bool], newcomer: Newcomer, path: str = "/readyz") -> None:
     ends = time.monotonic() + PATIENCE
-    while not (_answers(newcomer) and is_so()):
+    while not (_answers(newcomer, path) and is_so()):
         assert time.monotonic() < ends
         time.sleep(0.5)
 
