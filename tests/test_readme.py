@@ -11,6 +11,7 @@ import signal
 import socket
 import subprocess
 import time
+import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -108,6 +109,13 @@ class Newcomer:
 
     def has_real_news(self) -> bool:
         return not self.asks("/api/today.json")["meta"]["sample"]
+
+    def has_nothing(self) -> bool:
+        try:
+            self.asks("/api/today.json")
+        except urllib.error.HTTPError as error:
+            return error.code == 503
+        return False
 
 
 @pytest.fixture
@@ -239,7 +247,7 @@ def choose_the_sample(newcomer: Newcomer, command: str) -> None:
     assert "The SAMPLE wire is served" in newcomer.runs(command).stdout
     wait_until(lambda: not newcomer.has_real_news(), newcomer)
     assert "The live wire is served" in newcomer.runs(command.replace("sample on", "sample off")).stdout
-    wait_until(newcomer.has_real_news, newcomer, "/healthz")  # an empty wire is not ready
+    wait_until(newcomer.has_nothing, newcomer, "/healthz")  # an empty wire is not ready
     (newcomer.checkout / "var" / "wire" / "serve-sample").unlink()  # as at a first start: nothing is chosen
     wait_until(lambda: not newcomer.has_real_news(), newcomer)
 
