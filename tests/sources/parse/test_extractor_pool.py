@@ -139,7 +139,8 @@ def test_a_worker_that_died_is_replaced() -> None:
 @pytest.mark.slow
 def test_workers_end_with_who_started_them() -> None:
     """The worker holds the pipe of its standard error, too: it is closed when the last of them has ended."""
-    program = "import os; from tests.sources.parse.test_extractor_pool import *; extract(*PAGES[0], 60); os.kill(os.getpid(), 9)"
+    work = "extract_article(*PAGES[0], 60); os.kill(os.getpid(), 9)"
+    program = f"import os; from tests.sources.parse.test_extractor_pool import *; {work}"
     root = Path(__file__).parents[3]
     process = subprocess.Popen([sys.executable, "-c", program], cwd=root, stderr=subprocess.PIPE)
     assert process.communicate(timeout=30)[1] == b""
