@@ -11,7 +11,6 @@ import signal
 import socket
 import subprocess
 import time
-import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -110,13 +109,6 @@ class Newcomer:
     def has_real_news(self) -> bool:
         return not self.asks("/api/today.json")["meta"]["sample"]
 
-    def has_nothing(self) -> bool:
-        try:
-            self.asks("/api/today.json")
-        except urllib.error.HTTPError as error:
-            return error.code == 503
-        return False
-
 
 @pytest.fixture
 def newcomer(tmp_path: Path) -> Newcomer:
@@ -167,9 +159,9 @@ def serving(newcomer: Newcomer, command: str, said: Path) -> Iterator[None]:
             server.wait()
 
 
-def _answers(newcomer: Newcomer, path: str = "/readyz") -> bool:
+def _answers(newcomer: Newcomer) -> bool:
     try:
-        newcomer.asks(path)
+        newcomer.asks("/readyz")
     except OSError:
         return False
     return True
@@ -243,18 +235,15 @@ def load_first_news(newcomer: Newcomer) -> None:
 
 
 def choose_the_sample(newcomer: Newcomer, command: str) -> None:
-    """Choose it although there may be real news, and come back as README says."""
+    """Choose it although there may be real news; then take the choice away, so that the first news switches as at a first start."""
     assert "The SAMPLE wire is served" in newcomer.runs(command).stdout
     wait_until(lambda: not newcomer.has_real_news(), newcomer)
-    assert "The live wire is served" in newcomer.runs(command.replace("sample on", "sample off")).stdout
-    wait_until(newcomer.has_nothing, newcomer, "/healthz")  # an empty wire is not ready
-    (newcomer.checkout / "var" / "wire" / "serve-sample").unlink()  # as at a first start: nothing is chosen
-    wait_until(lambda: not newcomer.has_real_news(), newcomer)
+    (newcomer.checkout / "var" / "wire" / "serve-sample").unlink()
 
 
-def wait_until(is_so: Callable[[], bool], newcomer: Newcomer, path: str = "/readyz") -> None:
+def wait_until(is_so: Callable[[], bool], newcomer: Newcomer) -> None:
     ends = time.monotonic() + PATIENCE
-    while not (_answers(newcomer, path) and is_so()):
+    while not (_answers(newcomer) and is_so()):
         assert time.monotonic() < ends
         time.sleep(0.5)
 
@@ -336,3 +325,4 @@ def test_a_newcomer_can_do_all_that_it_says(newcomer: Newcomer, tmp_path: Path) 
                 failed[name] = (ran.stdout[-2000:], ran.stderr[-2000:])
         assert failed == {}
         load_first_news(newcomer)
+        assert "The live wire is served" in newcomer.runs(f"{MANAGE} sample off").stdout
