@@ -143,7 +143,7 @@ def test_a_server_that_fails_again_and_again_is_left_alone(server: FeedServer, c
     load(server.url("/"))
     out, err = capsys.readouterr()
     assert "0 pages read, 0 with reviews, 20 left" in out
-    assert "fails (500)" in err
+    assert "reported an error (500)" in err
     assert len([one for one in server.requests if one.path.startswith("/check/")]) <= site_reviews.MOST_TROUBLE + 3
 
 
