@@ -95,7 +95,7 @@ def test_twins_are_shown_first_and_nothing_is_changed_without_a_yes(show: Any) -
 @pytest.mark.slow
 def test_again_it_changes_nothing(show: Any) -> None:
     show(quince(), quince(url=MOVED, guid="g-2"))
-    assert "Done: 1 merged. Published: 2026-01-15 (revision " in command(yes=True)
+    assert "Done: 1 merged. Published: 2026-01-15 r" in command(yes=True)
     before = everything()
     assert command(yes=True) == "Nothing would be merged.\n"
     assert everything() == before
@@ -170,7 +170,7 @@ def test_a_run_that_was_killed_is_taken_up_again(show: Any, monkeypatch: pytest.
             twin_stories.merge_twins(now=NOW + 3 * HOUR)
     assert queries.get_citation(younger.chatbotnews_id).story_id == younger.chatbotnews_id  # nothing is public yet
     assert command().startswith("1 were already merged and wait to be published.\n")
-    assert "Done: 0 merged. Published: 2026-01-15 (revision " in command(yes=True)
+    assert "Done: 0 merged. Published: 2026-01-15 r" in command(yes=True)
     assert queries.get_citation(younger.chatbotnews_id).story_id == older.chatbotnews_id
     assert "verify" in verifywire()
 
@@ -212,7 +212,7 @@ def test_feeds_from_before_the_merge_change_nothing_when_they_are_replayed(show:
 def test_all_addresses_of_an_article_lead_to_the_oldest(show: Any) -> None:
     urls = [ADDRESS, MOVED, f"{MOVED}.html", "https://go.techcrunch.com/r?id=77"]
     show(*(quince(url=url, guid=f"g-{number}") for number, url in enumerate(urls)))
-    assert "Done: 3 merged. Published: 2026-01-15 (revision " in command(yes=True)
+    assert "Done: 3 merged. Published: 2026-01-15 r" in command(yes=True)
     assert pairs() == dict.fromkeys(urls[1:], ADDRESS)
     assert set(StoryAlias.objects.values_list("url", "story__original_url")) == {(url, ADDRESS) for url in urls[1:]}
 
@@ -223,7 +223,7 @@ def test_a_story_that_is_the_twin_of_a_new_alias_alone_is_merged_in_the_same_run
     late = {"published_at": "2026-01-15T16:00:00Z", "guid": ""}
     show(quince(url=redirector), quince(url="https://techcrunch.com/a/quince-ships", **late), quince(url=MOVED))
     assert len(twin_stories.plan_merges().twins) == 2
-    assert "Done: 2 merged. Published: 2026-01-15 (revision " in command(yes=True)
+    assert "Done: 2 merged. Published: 2026-01-15 r" in command(yes=True)
     assert set(pairs().values()) == {redirector}
     before = everything()
     assert command(yes=True) == "Nothing would be merged.\n"

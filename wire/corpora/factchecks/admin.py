@@ -113,7 +113,6 @@ class RatingForm(base.ModelForm[RatingName]):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         if "rating" in self.fields and self.instance.rating == Rating.UNKNOWN and not self.instance.is_edited:
-            self.initial["rating"] = ""
             self.fields["rating"].choices = [("", "choose"), *(one for one in Rating.choices if one[0] != Rating.UNKNOWN)]  # type: ignore[attr-defined]
 
 

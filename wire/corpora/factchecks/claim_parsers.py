@@ -213,7 +213,7 @@ def describe_lack(header: Sequence[str]) -> str:
     given = {_fold_column(name[:MAX_NAME]) for name in header}
     lacking = [field for field in (*_HELPFUL, "synopsis", *_HEADLINES) if given.isdisjoint(_COLUMNS[field])]
     if {"synopsis", *_HEADLINES}.issubset(lacking):
-        raise RefusedClaim("the table has no column of claims; name one claim or title")
+        raise RefusedClaim("the table has no column of claims; call it claim or title")
     told = [f"{what} ({_COLUMNS[field][0]})" for field, what in _HELPFUL.items() if field in lacking]
     return f"the table has no column of {', '.join(told)}" if told else ""
 
@@ -239,7 +239,7 @@ def parse_row(row: Mapping[str, Any], language: str) -> ClaimDraft:
     claim = texts.pop(source)
     url, publisher = _to_url(value("url")), _to_line(value("publisher"), 200)
     if not any(map(str.isalpha, claim)):
-        columns = "" if has_claims else "; name its column claim or title"
+        columns = "" if has_claims else "; call its column claim or title"
         raise RefusedClaim(f"it has no claim{columns}")
     ids = (_to_line(folded.get(name, ""), 200) for name in _COLUMNS["id"])
     own = next((one for one in ids if one and not is_row_number(one)), "")

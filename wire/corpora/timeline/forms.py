@@ -13,7 +13,6 @@ from pydantic import ValidationError
 from unfold import widgets
 
 from wire.admin.base import FreshForm, LinesField
-from wire.admin.menu import find_list_title
 from wire.corpora.common.forms import RecordsField, get_non_null_schema, to_label
 from wire.corpora.timeline import validation
 from wire.corpora.timeline.corpus_config import KINDS, CorpusFile, parse_corpus
@@ -135,10 +134,7 @@ class RowForm(FreshForm[Any]):
         if not self.instance.pk and key in known[self.table]:
             yield "This id is already taken.", ("id",)
         known[self.table][key] = validation.summarize_row(self.table, self.row)
-        for message, fields in validation.check_row(self.table, self.row, parse_corpus(corpus.written), known):
-            rows = load_lexicon("timeline_fields")["rows"]
-            missing = next((table for table in MODELS if message.startswith(f"names the unknown {rows[table]} ")), None)
-            yield f"{message}. Add it first, under {find_list_title(MODELS[missing])}." if missing else message, fields
+        yield from validation.check_row(self.table, self.row, parse_corpus(corpus.written), known)
 
     def _name_columns(self, message: str) -> str:
         """Name columns in a message, such as `claims.0.source_url`, as the form does."""

@@ -127,7 +127,7 @@ def check_row(table: str, row: Any, corpus: CorpusFile, known: Known) -> Faults:
         name, fields = _FIELDS["rows"][named], _split_path(path)
         for key, times in Counter(_read_values(row, path)).items():
             if key not in known[named]:
-                yield f"names the unknown {name} {key}", fields
+                yield f"names the unknown {name} {key}: add it first", fields
             elif times > 1 and path.count("*") == 1:
                 yield f"names the {name} {key} twice", fields
     if table == "edges" and row[0] == row[1]:

@@ -39,8 +39,7 @@ class Command(WireCommand):
                 self.stdout.write("Nothing was changed. Give --yes to merge them.")
                 return
             done, snapshots = twin_stories.merge_twins()
-        days = ", ".join(f"{snapshot.wire_date} (revision {snapshot.revision})" for snapshot in snapshots)
-        self.stdout.write(f"Done: {len(done.twins):,} merged. Published: {days or 'nothing'}.")
+        self.stdout.write(f"Done: {len(done.twins):,} merged. Published: {', '.join(map(str, snapshots)) or 'nothing'}.")
 
     def _print_twins(self, what: str, found: list[twin_stories.Twin]) -> None:
         if found:

@@ -44,8 +44,9 @@ class Command(WireCommand):
                 self.stdout.write("Nothing was changed. Give --yes to do it.")
                 return
             done, snapshots = rebuild.rebuild_days(**chosen)
-        days = ", ".join(f"{snapshot.wire_date} (revision {snapshot.revision})" for snapshot in snapshots)
-        self.stdout.write(f"Done: {len(done.added)} added, {len(done.changed)} changed. Published: {days or 'nothing'}.")
+        self.stdout.write(
+            f"Done: {len(done.added)} added, {len(done.changed)} changed. Published: {', '.join(map(str, snapshots)) or 'nothing'}."
+        )
 
     def _print_plan(self, plan: rebuild.Plan, verb: str) -> None:
         self.stdout.write(f"{plan.fetches:,} fetches read again.")

@@ -116,7 +116,7 @@ def test_a_new_row_is_checked_by_the_rules_of_files(desk: Client, corpus: Corpus
     wrong = EVENT | {"corpus": corpus.pk, "row_source_url": "http://example.org/", "row_motifs": "stopped-clock\ngone"}
     errors = save(desk, add, wrong).context["adminform"].form.errors
     assert "needs a Source URL that begins with https://" in str(errors["row_source_url"])
-    assert "Names the unknown motif gone. Add it first, under Motifs." in str(errors["row_motifs"])
+    assert "Names the unknown motif gone: add it first" in str(errors["row_motifs"])
     assert not TimelineEvent.objects.filter(key="new-clock").exists()
     assert save(desk, add, EVENT | {"corpus": corpus.pk}).status_code == 302
     row = TimelineEvent.objects.get(key="new-clock")
